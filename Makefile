@@ -1,0 +1,46 @@
+# Needs Python 3.11 or newer and make; everything else is set up here, in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: help setup demo test check format bench clean
+
+help:  ## show this list
+	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 10
+
+setup: $(READY)  ## make .venv with the package and all extras
+
+# torch first: with it in place, nothing that depends on it fetches another build.
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; try: make PYTHON=python3.11")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install -q -c constraints.txt torch==2.13.0
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[train,rdf,dask,report,dev]'
+	@touch $@
+
+demo: setup  ## the main job on UMLS, a graph that needs no download
+	$(BIN)/nnmfaug stats umls
+	@mkdir -p demo
+	$(BIN)/nnmfaug convert umls demo/umls.nt --split train --prefix https://example.org/umls/
+	$(BIN)/nnmfaug convert demo/umls.nt demo/umls.parquet --prefix https://example.org/umls/
+	$(BIN)/nnmfaug split demo/umls.parquet --valid 5% --test 10% --seed 0 -o demo/umls
+	$(BIN)/nnmfaug stats demo/umls --relations 5
+
+test: check  ## everything a change must pass
+	$(BIN)/python -m pytest
+
+check: setup  ## format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup  ## format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup  ## ratios against named references
+	$(BIN)/python benchmarks/reading.py
+
+clean:  ## remove what the commands above made
+	rm -rf .venv demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

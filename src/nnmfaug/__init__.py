@@ -1,0 +1,1 @@
+"""Knowledge graph data augmentation that is measured."""

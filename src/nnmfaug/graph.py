@@ -1,0 +1,312 @@
+"""What everything else stands on: names, triples of ids, and the three splits of a data set.
+
+Ids follow the sorted names, so two files with the same triples are the same graph, whatever the order of
+their lines. A graph that was read holds its triples sorted; a graph that was generated keeps the order in
+which its triples were drawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+IntArray = NDArray[np.int32]
+LabelledTriple = tuple[str, str, str]
+
+
+class Reject(NamedTuple):
+    """A line that is not a triple: its number, why, and what it says."""
+
+    line: int
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ReadReport:
+    """What became of every line of a file.
+
+    ``accepted + rejected + blank + comment + header == lines``. Of the accepted lines, ``duplicates``
+    repeated an earlier triple and ``literals`` had a text or a number where a triple needs an entity;
+    neither is in the graph. (In Parquet a row counts as a line.)
+    """
+
+    path: str
+    format: str
+    accepted: int
+    rejected: int = 0
+    blank: int = 0
+    comment: int = 0
+    header: int = 0
+    duplicates: int = 0
+    literals: int = 0
+    rejects: tuple[Reject, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def lines(self) -> int:
+        """Number of physical lines of the file."""
+        return self.accepted + self.rejected + self.blank + self.comment + self.header
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The names of entities and relations; an id is the place of a name in sorted order.
+
+    Examples
+    --------
+    >>> names = Vocabulary.from_names(["b", "a", "b"], ["likes"])
+    >>> names.entities, names.entity_ids["b"]
+    (('a', 'b'), 1)
+    """
+
+    entities: tuple[str, ...]
+    relations: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        _check_names("entities", self.entities)
+        _check_names("relations", self.relations)
+
+    @classmethod
+    def from_names(cls, entities: Iterable[str], relations: Iterable[str]) -> Vocabulary:
+        """Sort the names and drop repeated ones."""
+        return cls(tuple(sorted(set(entities))), tuple(sorted(set(relations))))
+
+    @cached_property
+    def entity_ids(self) -> dict[str, int]:
+        """Entity name → id."""
+        return {name: i for i, name in enumerate(self.entities)}
+
+    @cached_property
+    def relation_ids(self) -> dict[str, int]:
+        """Relation name → id."""
+        return {name: i for i, name in enumerate(self.relations)}
+
+    def union(self, *others: Vocabulary) -> Vocabulary:
+        """Return the names of this vocabulary and of all others."""
+        if all(other == self for other in others):
+            return self
+        return Vocabulary.from_names(
+            (name for v in (self, *others) for name in v.entities),
+            (name for v in (self, *others) for name in v.relations),
+        )
+
+    def keys(self, triples: ArrayLike) -> NDArray[np.int64]:
+        """One integer per triple; sorting the integers sorts the triples by head, relation, tail."""
+        n_entities, n_relations = len(self.entities), len(self.relations)
+        if n_entities * n_relations * n_entities >= 2**63:
+            msg = (
+                f"{n_entities} entities and {n_relations} relations: more possible triples than 64 bits count"
+            )
+            raise ValueError(msg)
+        ids = np.asarray(triples, dtype=np.int64).reshape(-1, 3)
+        return np.asarray((ids[:, 0] * n_relations + ids[:, 1]) * n_entities + ids[:, 2])
+
+    def from_keys(self, keys: NDArray[np.int64]) -> IntArray:
+        """Undo :meth:`keys`."""
+        pairs, tails = np.divmod(keys, max(len(self.entities), 1))
+        heads, relations = np.divmod(pairs, max(len(self.relations), 1))
+        return np.stack([heads, relations, tails], axis=1).astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class KnowledgeGraph:
+    """A set of triples (head, relation, tail) over a vocabulary.
+
+    Parameters
+    ----------
+    vocabulary
+        The names; it may hold names that no triple uses.
+    triples : ndarray of shape (n_triples, 3)
+        Ids of head, relation and tail, without repeats. Kept as a read-only int32 copy, in the order given.
+    report
+        What became of the lines of the file, if the graph was read from one.
+
+    Examples
+    --------
+    >>> graph = KnowledgeGraph.from_labels([("b", "likes", "a"), ("a", "likes", "b"), ("b", "likes", "a")])
+    >>> graph.triples
+    array([[0, 0, 1],
+           [1, 0, 0]], dtype=int32)
+    >>> graph.labels()
+    [('a', 'likes', 'b'), ('b', 'likes', 'a')]
+    """
+
+    vocabulary: Vocabulary
+    triples: IntArray
+    report: ReadReport | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        triples = np.array(self.triples, dtype=np.int32, order="C")
+        if triples.ndim != 2 or triples.shape[1] != 3:
+            msg = f"triples of shape {triples.shape}: must be (n_triples, 3)"
+            raise ValueError(msg)
+        limits = (self.n_entities, self.n_relations, self.n_entities)
+        if len(triples) and ((triples.min(axis=0) < 0) | (triples.max(axis=0) >= limits)).any():
+            msg = f"ids from {triples.min(axis=0)} to {triples.max(axis=0)}: must be from 0 to below {limits}"
+            raise ValueError(msg)
+        triples.setflags(write=False)
+        object.__setattr__(self, "triples", triples)
+        steps = np.diff(self.vocabulary.keys(triples))
+        if not (steps > 0).all() and len(self._sorted_keys) != len(triples):
+            msg = f"{len(triples) - len(self._sorted_keys)} repeated triples: a graph is a set"
+            raise ValueError(msg)
+
+    @classmethod
+    def from_labels(
+        cls, rows: Iterable[LabelledTriple], vocabulary: Vocabulary | None = None, *, sort: bool = True
+    ) -> KnowledgeGraph:
+        """Make a graph of named triples, without the repeated ones.
+
+        ``sort=False`` keeps the order of the rows. With a vocabulary, an unknown name is a ``KeyError``.
+        """
+        rows = list(rows)
+        if vocabulary is None:
+            names = [name for head, _, tail in rows for name in (head, tail)]
+            vocabulary = Vocabulary.from_names(names, (relation for _, relation, _ in rows))
+        entity, relation = vocabulary.entity_ids, vocabulary.relation_ids
+        ids = np.array([(entity[h], relation[r], entity[t]) for h, r, t in rows], np.int32).reshape(-1, 3)
+        return cls(vocabulary, unique_triples(ids, vocabulary, sort=sort))
+
+    def __len__(self) -> int:
+        return len(self.triples)
+
+    def __eq__(self, other: object) -> bool:
+        """Same names, same triples, same order; where they came from does not count."""
+        if not isinstance(other, KnowledgeGraph):
+            return NotImplemented
+        return self.vocabulary == other.vocabulary and np.array_equal(self.triples, other.triples)
+
+    __hash__ = None  # type: ignore[assignment]  # arrays are compared, not hashed; see digest()
+
+    @property
+    def n_entities(self) -> int:
+        """Number of entities of the vocabulary."""
+        return len(self.vocabulary.entities)
+
+    @property
+    def n_relations(self) -> int:
+        """Number of relations of the vocabulary."""
+        return len(self.vocabulary.relations)
+
+    @cached_property
+    def _sorted_keys(self) -> NDArray[np.int64]:
+        return np.unique(self.vocabulary.keys(self.triples))
+
+    def contains(self, triples: ArrayLike) -> NDArray[np.bool_]:
+        """Say for each row of ids, shape (n, 3), whether it is a triple of this graph."""
+        keys = self.vocabulary.keys(triples)
+        if not len(self):
+            return np.zeros(len(keys), dtype=np.bool_)
+        places = np.minimum(np.searchsorted(self._sorted_keys, keys), len(self) - 1)
+        return np.asarray(self._sorted_keys[places] == keys)
+
+    def labels(self) -> list[LabelledTriple]:
+        """Return the triples as names, in the order of the graph."""
+        entities, relations = self.vocabulary.entities, self.vocabulary.relations
+        return [(entities[h], relations[r], entities[t]) for h, r, t in self.triples.tolist()]
+
+    def with_vocabulary(self, vocabulary: Vocabulary) -> KnowledgeGraph:
+        """Return the same triples, in the same order, with the ids of a vocabulary that has all the names."""
+        if vocabulary == self.vocabulary:
+            return self
+        entities = _translate(self.vocabulary.entities, vocabulary.entity_ids)
+        relations = _translate(self.vocabulary.relations, vocabulary.relation_ids)
+        h, r, t = self.triples.T
+        return replace(
+            self, vocabulary=vocabulary, triples=np.stack([entities[h], relations[r], entities[t]], axis=1)
+        )
+
+    def digest(self) -> str:
+        """SHA-256 of the set of named triples: independent of ids, order and unused names."""
+        ordered = KnowledgeGraph(self.vocabulary, self.vocabulary.from_keys(self._sorted_keys))
+        sha = hashlib.sha256()
+        for row in ordered.labels():
+            sha.update(json.dumps(row).encode())
+        return sha.hexdigest()
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Train, valid and test over one vocabulary that holds the names of all three.
+
+    Examples
+    --------
+    >>> train = KnowledgeGraph.from_labels([("a", "likes", "b")])
+    >>> test = KnowledgeGraph.from_labels([("b", "likes", "c")])
+    >>> splits = Splits.merge("toy", train=train, test=test)
+    >>> splits.vocabulary.entities, len(splits.valid)
+    (('a', 'b', 'c'), 0)
+    """
+
+    name: str
+    train: KnowledgeGraph
+    valid: KnowledgeGraph
+    test: KnowledgeGraph
+
+    def __post_init__(self) -> None:
+        if not self.train.vocabulary == self.valid.vocabulary == self.test.vocabulary:
+            msg = "the splits have different vocabularies: use Splits.merge"
+            raise ValueError(msg)
+
+    @classmethod
+    def merge(
+        cls,
+        name: str,
+        *,
+        train: KnowledgeGraph,
+        valid: KnowledgeGraph | None = None,
+        test: KnowledgeGraph | None = None,
+        names: Vocabulary | None = None,
+    ) -> Splits:
+        """Give the graphs one vocabulary: their names, and ``names`` besides. A missing split is empty."""
+        present = [graph for graph in (train, valid, test) if graph is not None]
+        vocabulary = (names or Vocabulary((), ())).union(*(graph.vocabulary for graph in present))
+        empty = KnowledgeGraph(vocabulary, np.empty((0, 3), dtype=np.int32))
+        return cls(
+            name, *(empty if g is None else g.with_vocabulary(vocabulary) for g in (train, valid, test))
+        )
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The names of all three splits."""
+        return self.train.vocabulary
+
+    def items(self) -> Iterator[tuple[str, KnowledgeGraph]]:
+        """Yield ("train", …), ("valid", …), ("test", …)."""
+        yield from (("train", self.train), ("valid", self.valid), ("test", self.test))
+
+
+def unique_triples(triples: IntArray, vocabulary: Vocabulary, *, sort: bool) -> IntArray:
+    """Drop repeated rows; the others sorted, or each where it first stood."""
+    keys = vocabulary.keys(triples)
+    if sort:
+        return vocabulary.from_keys(np.unique(keys))
+    _, first = np.unique(keys, return_index=True)
+    return triples[np.sort(first)]
+
+
+def _translate(names: Sequence[str], ids: dict[str, int]) -> IntArray:
+    return np.fromiter((ids[name] for name in names), dtype=np.int32, count=len(names))
+
+
+def _check_names(kind: str, names: tuple[str, ...]) -> None:
+    if any(a >= b for a, b in itertools.pairwise(names)):
+        msg = f"{kind} must be sorted and without repeats: use Vocabulary.from_names"
+        raise ValueError(msg)
+    if names and not names[0]:
+        msg = f"an empty name among the {kind}"
+        raise ValueError(msg)
+    try:
+        "".join(names).encode()
+    except UnicodeEncodeError as error:
+        msg = f"a name among the {kind} is not valid text: {error}"
+        raise ValueError(msg) from None

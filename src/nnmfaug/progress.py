@@ -1,0 +1,36 @@
+"""How long work tells whoever is watching: the library reports, the command line decides what to show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+Reporter = Callable[[str, int, int], None]
+"""Called with what is being done, how much is done, and how much there is."""
+
+_reporter: ContextVar[Reporter | None] = ContextVar("nnmfaug_progress", default=None)
+
+
+def report(task: str, done: int, total: int) -> None:
+    """Tell the watcher, if there is one, that ``done`` of ``total`` is done."""
+    reporter = _reporter.get()
+    if reporter is not None:
+        reporter(task, done, total)
+
+
+@contextmanager
+def reporting_to(reporter: Reporter) -> Iterator[None]:
+    """Send every report made inside the ``with`` block to ``reporter``.
+
+    Examples
+    --------
+    >>> with reporting_to(lambda task, done, total: print(f"{task}: {done}/{total}")):
+    ...     report("reading", 1, 2)
+    reading: 1/2
+    """
+    token = _reporter.set(reporter)
+    try:
+        yield
+    finally:
+        _reporter.reset(token)
