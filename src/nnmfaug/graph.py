@@ -103,9 +103,7 @@ class Vocabulary:
         """One integer per triple; sorting the integers sorts the triples by head, relation, tail."""
         n_entities, n_relations = len(self.entities), len(self.relations)
         if n_entities * n_relations * n_entities >= 2**63:
-            msg = (
-                f"{n_entities} entities and {n_relations} relations: more possible triples than 64 bits count"
-            )
+            msg = f"{n_entities} entities and {n_relations} relations: more possible triples than 64 bits count"
             raise ValueError(msg)
         ids = np.asarray(triples, dtype=np.int64).reshape(-1, 3)
         return np.asarray((ids[:, 0] * n_relations + ids[:, 1]) * n_entities + ids[:, 2])
@@ -271,9 +269,7 @@ class Splits:
         present = [graph for graph in (train, valid, test) if graph is not None]
         vocabulary = (names or Vocabulary((), ())).union(*(graph.vocabulary for graph in present))
         empty = KnowledgeGraph(vocabulary, np.empty((0, 3), dtype=np.int32))
-        return cls(
-            name, *(empty if g is None else g.with_vocabulary(vocabulary) for g in (train, valid, test))
-        )
+        return cls(name, *(empty if g is None else g.with_vocabulary(vocabulary) for g in (train, valid, test)))
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -283,6 +279,11 @@ class Splits:
     def items(self) -> Iterator[tuple[str, KnowledgeGraph]]:
         """Yield ("train", …), ("valid", …), ("test", …)."""
         yield from (("train", self.train), ("valid", self.valid), ("test", self.test))
+
+    def together(self) -> KnowledgeGraph:
+        """Return the triples of all three splits as one graph."""
+        triples = np.concatenate([graph.triples for _, graph in self.items()])
+        return KnowledgeGraph(self.vocabulary, unique_triples(triples, self.vocabulary, sort=True))
 
 
 def unique_triples(triples: IntArray, vocabulary: Vocabulary, *, sort: bool) -> IntArray:

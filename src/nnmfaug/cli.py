@@ -1,0 +1,197 @@
+"""The command line: parse, make one call, print."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+import nnmfaug as na
+from nnmfaug import datasets as data_sets
+from nnmfaug.cli_reading import Reading, reads
+from nnmfaug.console import output, progress, say, show_stats, table
+from nnmfaug.io.write import Layout
+
+app = typer.Typer(
+    name="nnmfaug",
+    help="Knowledge graph data augmentation that is measured. GRAPH is the name of a data set (see: nnmfaug "
+    "datasets), a file of triples, a folder with train, valid and test, or an archive of such a folder.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+datasets_app = typer.Typer(help="List the data sets that have names; fetch one.", rich_markup_mode=None)
+app.add_typer(datasets_app, name="datasets")
+
+Graph = Annotated[str, typer.Argument(metavar="GRAPH", help="A data set's name, a file, a folder or an archive.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    """Handle what stands before the command."""
+    if version:
+        sys.stdout.write(f"nnmfaug {na.__version__}\n")
+        raise typer.Exit
+
+
+@app.command()
+@reads
+def stats(
+    graph: Graph,
+    reading: Reading,
+    relations: Annotated[int, typer.Option(min=0, help="How many relations to show.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Sizes, leaks between splits, and a table of relations."""
+    found = na.describe(reading.read(graph), name=Path(graph).name)
+    if as_json:
+        _print_json(asdict(found))
+    else:
+        show_stats(found, output(), relations)
+
+
+@app.command()
+@reads
+def split(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file of triples.")],
+    reading: Reading,
+    out: Annotated[Path, typer.Option("-o", "--out", help="The folder to write.")],
+    valid: Annotated[str, typer.Option(help="Share (5%) or number (500) of triples.")] = "5%",
+    test: Annotated[str, typer.Option(help="Share (10%) or number (1000) of triples.")] = "10%",
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same split.")] = 0,
+    layout: Annotated[Layout, typer.Option(help="For which library.")] = "pykeen",
+    as_json: AsJson = False,
+) -> None:
+    """Split a file into train, valid and test; every entity and relation stays in train."""
+    found = reading.read(file)
+    if isinstance(found, na.Splits):
+        raise na.DataError(
+            "this is split already; to split it anew, first: nnmfaug convert IN all.tsv --split all", path=file
+        )
+    n_valid, n_test = _amount(valid, len(found), "--valid"), _amount(test, len(found), "--test")
+    parts = na.split(found, valid=n_valid, test=n_test, seed=seed, name=out.name)
+    na.write_splits(parts, out, layout)
+    sizes = {part: len(graph) for part, graph in parts.items()}
+    if as_json:
+        _print_json({"folder": str(out), "layout": layout, "seed": seed, **sizes})
+    else:
+        say(f"{out}: " + ", ".join(f"{part} {size:,}" for part, size in sizes.items()))
+
+
+@app.command()
+@reads
+def convert(
+    source: Annotated[
+        str, typer.Argument(metavar="IN", help="A data set's name, a file, a folder or an archive.")
+    ],
+    target: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OUT", help="A file (.tsv .txt .csv .nt .parquet, also .gz .bz2 .zst), or a folder."
+        ),
+    ],
+    reading: Reading,
+    split_: Annotated[
+        Literal["train", "valid", "test", "all"] | None,
+        typer.Option("--split", help="Which split goes into a single file."),
+    ] = None,
+    layout: Annotated[Layout, typer.Option(help="For which library a folder is.")] = "pykeen",
+    as_json: AsJson = False,
+) -> None:
+    """Write triples in another format, or splits in the layout of another library."""
+    found = reading.read(source)
+    if split_ is not None and isinstance(found, na.Splits):
+        found = found.together() if split_ == "all" else dict(found.items())[split_]
+    if isinstance(found, na.Splits):
+        if target.suffix:
+            raise na.DataError(f"{source} has train, valid and test: pass --split, or name a folder", path=target)
+        na.write_splits(found, target, layout)
+    elif not target.suffix:
+        raise na.DataError(
+            f"name a file such as {target}.tsv; for a folder, first split the triples: "
+            f"nnmfaug split {source} --valid 5% --test 10% --seed 0 -o {target}",
+            path=target,
+        )
+    else:
+        na.write_triples(found, target, prefix=reading.options.prefix)
+    n_triples = len(found) if isinstance(found, na.KnowledgeGraph) else sum(len(part) for _, part in found.items())
+    if as_json:
+        _print_json({"out": str(target), "triples": n_triples})
+    else:
+        say(f"{target}: {n_triples:,} triples")
+
+
+@datasets_app.callback(invoke_without_command=True)
+def datasets(context: typer.Context, as_json: AsJson = False) -> None:
+    """List the data sets that have names; fetch one."""
+    if context.invoked_subcommand is not None:
+        return
+    rows = [(d.name, d.about, data_sets.is_local(d)) for d in data_sets.DATASETS.values()]
+    if as_json:
+        _print_json([{"name": name, "about": about, "here": here} for name, about, here in rows])
+        return
+    cells = [[name, about, "yes" if here else f"no: nnmfaug datasets fetch {name}"] for name, about, here in rows]
+    output().print(table("data sets", [("name", "left"), ("what", "left"), ("on this machine", "left")], cells))
+
+
+@datasets_app.command()
+def fetch(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a data set.")], as_json: AsJson = False
+) -> None:
+    """Download a data set and check its sha256."""
+    dataset = data_sets.find(name)
+    if dataset is None:
+        raise na.DataError(f"{name!r} is not a known data set ({', '.join(data_sets.DATASETS)})")
+    with progress():
+        path = data_sets.fetch(dataset)
+    if as_json:
+        _print_json({"name": dataset.name, "path": str(path)})
+    else:
+        say(f"{dataset.name}: {path}")
+
+
+def main() -> None:
+    """Run the command line; exit 0 when done, 1 when it could not be, 2 when the input was bad."""
+    try:
+        app()
+    except na.DataError as error:
+        _fail(str(error), 2)
+    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        _fail(f"{error.filename}: {error.strerror}", 2)
+    except OSError as error:
+        _fail(str(error), 1)
+    except ValueError as error:
+        _fail(str(error), 2)
+
+
+def _fail(message: str, code: int) -> None:
+    say(f"error: {message}")
+    sys.exit(code)
+
+
+def _amount(text: str, total: int, option: str) -> int:
+    """``5%`` of a total, or a plain number."""
+    share, number = text.removesuffix("%"), text.isdecimal()
+    if number:
+        return int(text)
+    try:
+        value = float(share)
+    except ValueError:
+        value = -1.0
+    if not text.endswith("%") or not 0 <= value < 100:
+        msg = f"{option} {text}: must be a share such as 5% or a number such as 500"
+        raise ValueError(msg)
+    return int(total * value / 100)
+
+
+def _print_json(value: object) -> None:
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")

@@ -1,0 +1,142 @@
+"""What a person sees: tables, notes, progress. Names from files are shown without what could fool a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal
+
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+from rich.text import Text
+
+from nnmfaug.progress import reporting_to
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+    from nnmfaug.stats import GraphStats, SplitStats
+
+Justify = Literal["left", "right"]
+
+
+def plain(text: str) -> str:
+    r"""Spell out characters that a terminal would obey or hide.
+
+    Examples
+    --------
+    >>> plain("a\x1b[31mb\u202ec é")
+    'a\\x1b[31mb\\u202ec é'
+    """
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+
+
+def say(message: str) -> None:
+    """Write a message for people, beside the output that machines may read."""
+    print(plain(message), file=sys.stderr)  # noqa: T201
+
+
+def output() -> Console:
+    """Make a console for standard output; when that is not a terminal, wide enough for names."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=120)
+
+
+def table(title: str, columns: Sequence[tuple[str, Justify]], rows: Sequence[Sequence[str]]) -> Table:
+    """Make a table; cells are text, never markup."""
+    made = Table(title=Text(plain(title), style="bold"), title_justify="left", header_style="bold", box=None)
+    for name, justify in columns:
+        made.add_column(name, justify=justify, overflow="fold")
+    for row in rows:
+        made.add_row(*(Text(plain(cell)) for cell in row))
+    return made
+
+
+def show_stats(stats: GraphStats, console: Console, n_relations: int) -> None:
+    """Print sizes, warnings, and the largest relations."""
+    console.print(
+        Text.assemble(
+            (plain(stats.name), "bold"),
+            f": {stats.n_entities:,} entities, {stats.n_relations:,} relations; "
+            f"{stats.distinct_rows:,} distinct (A, B) rows\n",
+        )
+    )
+    columns: list[tuple[str, Justify]] = [("split", "left")]
+    columns += [(name, "right") for name in ("lines", "triples", "duplicates", "self-loops", "unseen entities")]
+    columns += [("triples with unseen", "right"), ("also in", "left")]
+    console.print(table("splits", columns, [_split_row(split) for split in stats.splits]))
+    if n_relations and stats.relations:
+        console.print()
+        console.print(_relation_table(stats, n_relations))
+    for note in stats.notes:
+        console.print(Text(f"note: {plain(note)}"))
+
+
+def _split_row(split: SplitStats) -> list[str]:
+    numbers = (
+        split.lines,
+        split.triples,
+        split.duplicates,
+        split.self_loops,
+        split.unseen_entities,
+        split.with_unseen,
+    )
+    leaks = ", ".join(f"{other}: {count:,}" for other, count in split.leaked.items() if count)
+    return [split.name, *(f"{number:,}" for number in numbers), leaks]
+
+
+def _relation_table(stats: GraphStats, limit: int) -> Table:
+    shown = stats.relations[:limit]
+    title = (
+        "relations of train"
+        if len(shown) == len(stats.relations)
+        else (f"relations of train, the largest {len(shown)} of {len(stats.relations)} (--relations shows more)")
+    )
+    columns: list[tuple[str, Justify]] = [("relation", "left")]
+    columns += [(name, "right") for name in ("triples", "heads", "tails", "tails/head", "heads/tail", "symmetric")]
+    columns += [("inverse", "left")]
+    rows = [
+        [
+            r.name,
+            *(f"{number:,}" for number in (r.triples, r.heads, r.tails)),
+            f"{r.tails_per_head:.2f}",
+            f"{r.heads_per_tail:.2f}",
+            f"{r.symmetric:.0%}",
+            f"{r.inverse} {r.inverse_share:.0%}" if r.inverse and r.inverse_share >= 0.1 else "",
+        ]
+        for r in shown
+    ]
+    return table(title, columns, rows)
+
+
+@contextmanager
+def progress() -> Iterator[None]:
+    """Show progress of anything that takes longer than two seconds: a bar on a terminal, lines elsewhere."""
+    bar = Progress(console=Console(stderr=True), transient=True)
+    started = time.monotonic()
+    spoken = started - 8.0  # the first line after two seconds, then one every ten
+    tasks: dict[str, TaskID] = {}
+
+    def show(task: str, done: int, total: int) -> None:
+        nonlocal spoken
+        now = time.monotonic()
+        if now - started < 2:
+            return
+        if not bar.console.is_terminal:
+            if now - spoken >= 10:
+                spoken = now
+                say(f"{task}: {done / max(total, 1):.0%}")
+            return
+        bar.start()
+        if task not in tasks:
+            tasks[task] = bar.add_task(plain(task).replace("[", r"\["), total=total)
+        bar.update(tasks[task], completed=done, total=total)
+
+    try:
+        with reporting_to(show):
+            yield
+    finally:
+        bar.stop()

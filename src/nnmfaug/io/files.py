@@ -1,0 +1,69 @@
+"""Files that are there whole or not at all, packed by their suffix, the same bytes every time."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+from nnmfaug.errors import DataError
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a new file beside ``path`` that takes its place afterwards, or is removed on an error."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise DataError("this is a folder, a file is needed", path=path)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:64]}.", suffix=".tmp", dir=path.parent)
+    os.close(handle)
+    draft = Path(name)
+    try:
+        yield draft
+        with draft.open("rb+") as file:
+            os.fsync(file.fileno())
+        draft.chmod(0o666 & ~_umask())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def open_text(draft: Path, path: Path) -> Iterator[IO[str]]:
+    """Open ``draft`` to write UTF-8, packed as the name of ``path`` says."""
+    with draft.open("wb") as file:
+        packed = _packer(file, path.suffix.lower())
+        text = io.TextIOWrapper(packed, encoding="utf-8", newline="")
+        yield text
+        text.flush()
+        text.detach()
+        if packed is not file:
+            packed.close()
+
+
+def _packer(file: IO[bytes], suffix: str) -> IO[bytes]:
+    if suffix == ".gz":  # without the name and the time, which would change the bytes
+        return cast("IO[bytes]", gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0))
+    if suffix == ".bz2":
+        return cast("IO[bytes]", bz2.BZ2File(file, "wb"))
+    if suffix == ".zst":
+        return cast("IO[bytes]", zstd.ZstdFile(file, "wb"))
+    return file
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

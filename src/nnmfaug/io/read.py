@@ -1,0 +1,190 @@
+"""One file of triples, whatever its format, to a table and a graph."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from nnmfaug.errors import DataError
+from nnmfaug.graph import KnowledgeGraph, Vocabulary
+from nnmfaug.io import kgtk, rdf
+from nnmfaug.io.delimited import Dialect, TakeRow, find_dialect, scan_lines
+from nnmfaug.io.options import Format, ReadOptions
+from nnmfaug.io.quoted import scan_quoted
+from nnmfaug.io.stream import BLOCK, UNPACKERS, line_blocks, open_stream, text_blocks
+from nnmfaug.io.table import Interner, Table
+from nnmfaug.io.tally import Tally
+
+PACKED_SUFFIXES = (".gz", ".bz2", ".zst")
+SUFFIXES: dict[str, Format] = {
+    **{f".{name}": name for name in get_args(Format)},
+    ".ntriples": "nt",
+    ".nquads": "nq",
+    ".turtle": "ttl",
+    ".parq": "parquet",
+}
+STATEMENT = re.compile(rb"\s*(<[^>]*>|_:\S+)\s*<[^>]*>\s*(<[^>]*>|_:\S+|\".*)(\s*<[^>]*>)?\s*\.\s*(#.*)?")
+TURTLE = re.compile(rb"\s*(@prefix|@base|prefix\s|base\s)", re.IGNORECASE)
+
+
+def read_triples(path: str | Path, options: ReadOptions | None = None) -> KnowledgeGraph:
+    """Read one file of triples: TSV, CSV, KGTK, Parquet, N-Triples, N-Quads or Turtle, packed or not.
+
+    The triples are sorted and repeated lines are dropped, so the order of the file does not matter;
+    ``graph.report`` tells what became of every line.
+
+    Raises
+    ------
+    DataError
+        With ``path:line`` and the reason, if a line is not a triple or the file cannot be read.
+    """
+    return read_table(Path(path), options or ReadOptions()).graph()
+
+
+def read_generated(path: str | Path, vocabulary: Vocabulary, options: ReadOptions | None = None) -> KnowledgeGraph:
+    """Read generated triples in the order of their file; every name must be in the vocabulary."""
+    return read_table(Path(path), options or ReadOptions(), ordered=True).ordered_graph(vocabulary)
+
+
+def plain_suffix(path: Path) -> str:
+    """Return the suffix that tells the format, ``.nt`` for ``x.nt.gz``."""
+    packed = path.suffix.lower() in PACKED_SUFFIXES
+    return (path.with_suffix("") if packed else path).suffix.lower()
+
+
+def read_table(path: Path, options: ReadOptions, *, ordered: bool = False, shown: str | None = None) -> Table:
+    """Read one file; ``shown`` is what messages call it. Without ``ordered`` the order may be lost."""
+    source = _Source(path, shown or str(path), options)
+    with tempfile.TemporaryDirectory(prefix="nnmfaug-") as folder:
+        format_name = source.format()
+        if format_name == "parquet":
+            return source.parquet(Path(folder))
+        if format_name in ("nt", "nq", "ttl"):
+            with source.lines(rdf.MAX_STATEMENT) as blocks:
+                return rdf.read_rdf(blocks, source.shown, format_name, options)
+        return source.delimited(format_name, Path(folder), ordered=ordered)
+
+
+@dataclass(frozen=True)
+class _Source:
+    path: Path
+    shown: str
+    options: ReadOptions
+
+    @contextmanager
+    def text(self) -> Iterator[Iterator[bytes]]:
+        with open_stream(self.path, self.options.limits, self.shown) as stream:
+            yield text_blocks(stream, self.shown, self.options.encoding)
+
+    @contextmanager
+    def lines(self, max_line: int) -> Iterator[Iterator[bytes]]:
+        with self.text() as blocks:
+            yield line_blocks(blocks, max_line)
+
+    def format(self) -> Format:
+        """The first bytes decide what they can, then the option, then the suffix, then the first lines."""
+        with open_stream(self.path, self.options.limits, self.shown) as stream:
+            head = stream.read(512)
+        if head.startswith(b"PAR1"):
+            return "parquet"
+        if head.startswith(tuple(UNPACKERS)):
+            raise DataError("packed twice: unpack it once and try again", path=self.shown)
+        if is_archive(head):
+            raise DataError("an archive where one file of triples is needed", path=self.shown)
+        return self.options.format or SUFFIXES.get(plain_suffix(self.path)) or self._guess()
+
+    def _guess(self) -> Format:
+        with self.lines(self.options.limits.max_line) as blocks:
+            first = next(blocks, b"\n")[:-1].split(b"\n")
+        first = [line for line in first[:1000] if line.strip() and not line.startswith(b"#")][:20] or [b""]
+        if any(TURTLE.match(line) for line in first):
+            return "ttl"
+        if (match := STATEMENT.fullmatch(first[0])) is not None and first[0].count(b"\t") in (0, 2):
+            return "nq" if any((m := STATEMENT.fullmatch(line)) and m[3] for line in first) or match[3] else "nt"
+        return "csv" if all(b"\t" not in line and b"," in line for line in first) else "tsv"
+
+    def parquet(self, folder: Path) -> Table:
+        from nnmfaug.io.duck import read_parquet
+
+        target = folder / "unpacked.parquet"
+        with open_stream(self.path, self.options.limits, self.shown) as stream, target.open("wb") as file:
+            while block := stream.read(BLOCK):
+                file.write(block)
+        return read_parquet(target, self.shown, folder, self.options)
+
+    def delimited(self, format_name: Format, folder: Path, *, ordered: bool) -> Table:
+        """Judge every line; hand the triples to DuckDB, or gather them here if order or quotes matter."""
+        delimiter = b"," if format_name == "csv" else b"\t"
+        with self.lines(self.options.limits.max_line) as blocks:
+            dialect, words = find_dialect(next(blocks, b"\n"), delimiter, self.options)
+        if format_name == "kgtk" and not words:
+            raise DataError("KGTK needs a header line with node1, label and node2", path=self.shown, line=1)
+        if words >= kgtk.HEADER:
+            format_name = "kgtk"
+        if ordered or format_name == "kgtk" or (format_name == "csv" and self._has_quotes()):
+            return self._gather(format_name, dialect)
+        return self._through_duckdb(format_name, dialect, folder)
+
+    def _has_quotes(self) -> bool:
+        with self.text() as blocks:
+            return any(b'"' in block for block in blocks)
+
+    def _gather(self, format_name: Format, dialect: Dialect) -> Table:
+        tally, rows = Tally(), Interner()
+        literals = kgtk.LiteralFilter(rows)
+        take = literals.take if format_name == "kgtk" else _adder(rows)
+        if format_name == "csv":
+            with self.text() as blocks:
+                scan_quoted(blocks, dialect, tally, take)
+        else:
+            with self.lines(dialect.max_line) as blocks:
+                scan_lines(blocks, dialect, tally, None, take)
+        report = tally.report(self.shown, format_name, literals=literals.count)
+        return rows.table(self.options.check(report, _hint(tally)))
+
+    def _through_duckdb(self, format_name: Format, dialect: Dialect, folder: Path) -> Table:
+        from nnmfaug.io.duck import encode_lines
+
+        tally, target = Tally(), folder / "lines"
+        clean = Dialect(dialect.delimiter, max_line=dialect.max_line)  # what single rows are written as
+        with self.lines(dialect.max_line) as blocks, target.open("wb") as file:
+
+            def take_row(fields: list[bytes], _line: int) -> None:
+                file.write(dialect.delimiter.join(fields) + b"\n")
+
+            take_block = file.write if dialect.columns == (0, 1, 2) and dialect.n_columns == 3 else None
+            scan_lines(blocks, dialect, tally, take_block, take_row)
+        report = self.options.check(tally.report(self.shown, format_name), _hint(tally))
+        return encode_lines(target, clean, report)
+
+
+def is_archive(head: bytes) -> bool:
+    """Whether the first bytes are those of a tar or zip file."""
+    return head.startswith((b"PK\x03\x04", b"PK\x05\x06")) or head[257:262] == b"ustar"
+
+
+def _adder(rows: Interner) -> TakeRow:
+    def take(fields: list[bytes], line: int) -> None:
+        head, relation, tail = fields
+        rows.add(head.decode(), relation.decode(), tail.decode(), line)
+
+    return take
+
+
+def _hint(tally: Tally) -> str:
+    """What to do if no line could be read."""
+    if tally.counts["accepted"] or not tally.rejects:
+        return ""
+    text = tally.rejects[0].text
+    if text.count("\t") == 2:
+        return " The columns look separated by tabs: pass --format tsv."
+    if text.count(",") == 2:
+        return " The columns look separated by commas: pass --format csv."
+    if text.count(";") == 2 or len(text.split()) == 3:
+        return " Columns must be separated by tabs or commas; these look separated by something else."
+    return " Three columns are needed: head, relation, tail, separated by tabs."

@@ -1,0 +1,100 @@
+"""The accepted rows of one file, and how they become a graph."""
+
+from __future__ import annotations
+
+import unicodedata
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nnmfaug.errors import DataError
+from nnmfaug.graph import IntArray, KnowledgeGraph, ReadReport, Vocabulary, unique_triples
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of ids into two lists of names, which need not be sorted.
+
+    ``lines`` holds the line of each row, where the reader kept the order of the file.
+    """
+
+    entities: list[str]
+    relations: list[str]
+    ids: IntArray
+    report: ReadReport
+    lines: NDArray[np.int64] | None = None
+
+    def graph(self) -> KnowledgeGraph:
+        """The rows as a graph with its triples sorted."""
+        return self._graph(Vocabulary.from_names(self.entities, self.relations), sort=True)
+
+    def ordered_graph(self, vocabulary: Vocabulary) -> KnowledgeGraph:
+        """The rows as a graph over a given vocabulary, in the order of the file."""
+        return self._graph(vocabulary, sort=False)
+
+    def _graph(self, vocabulary: Vocabulary, *, sort: bool) -> KnowledgeGraph:
+        entities = _places(self.entities, vocabulary.entity_ids)
+        relations = _places(self.relations, vocabulary.relation_ids)
+        h, r, t = self.ids.T
+        ids = np.stack([entities[h], relations[r], entities[t]], axis=1)
+        self._check_known(ids)
+        triples = unique_triples(ids, vocabulary, sort=sort)
+        notes = (*self.report.notes, *_oddities(self.entities + self.relations))
+        report = replace(self.report, duplicates=len(ids) - len(triples), notes=notes)
+        return KnowledgeGraph(vocabulary, triples, report)
+
+    def _check_known(self, ids: IntArray) -> None:
+        unknown = np.flatnonzero((ids < 0).any(axis=1))
+        if not len(unknown):
+            return
+        row = int(unknown[0])
+        column = int(np.argmin(ids[row]))
+        name = (self.relations if column == 1 else self.entities)[self.ids[row, column]]
+        msg = f"the {('head', 'relation', 'tail')[column]} {name!r} is not a name of the graph"
+        line = None if self.lines is None else int(self.lines[row])
+        raise DataError(f"{msg} ({len(unknown)} such rows)", path=self.report.path, line=line)
+
+
+@dataclass
+class Interner:
+    """Gathers named rows one by one and numbers the names as they come."""
+
+    entities: dict[str, int] = field(default_factory=dict)
+    relations: dict[str, int] = field(default_factory=dict)
+    ids: array[int] = field(default_factory=lambda: array("i"))
+    lines: array[int] = field(default_factory=lambda: array("q"))
+
+    def add(self, head: str, relation: str, tail: str, line: int = 0) -> None:
+        """Take one row."""
+        entities, relations = self.entities, self.relations
+        self.ids.append(entities.setdefault(head, len(entities)))
+        self.ids.append(relations.setdefault(relation, len(relations)))
+        self.ids.append(entities.setdefault(tail, len(entities)))
+        self.lines.append(line)
+
+    def table(self, report: ReadReport) -> Table:
+        """Return all rows taken so far, in order."""
+        ids = np.array(self.ids, dtype=np.int32).reshape(-1, 3)
+        lines = np.array(self.lines, dtype=np.int64)
+        return Table(list(self.entities), list(self.relations), ids, report, lines)
+
+
+def _places(names: list[str], ids: dict[str, int]) -> IntArray:
+    return np.fromiter((ids.get(name, -1) for name in names), dtype=np.int32, count=len(names))
+
+
+def _oddities(names: Iterable[str]) -> list[str]:
+    """What is kept but likely a mistake, with counts."""
+    odd = [name for name in names if not (name.isascii() and name.isprintable()) or name != name.strip()]
+    control = sum(any(unicodedata.category(c) in ("Cc", "Zl", "Zp") for c in name) for name in odd)
+    spaced = sum(name != name.strip() for name in odd)
+    unnormal = sum(not unicodedata.is_normalized("NFC", name) for name in odd)
+    found = {
+        "hold control characters or line separators": control,
+        "begin or end with white space": spaced,
+        "are not in Unicode normal form NFC": unnormal,
+    }
+    return [f"{count} names {what}; kept as they are" for what, count in found.items() if count]

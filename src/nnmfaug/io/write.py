@@ -1,0 +1,165 @@
+"""Graphs and splits to files that other tools read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Literal
+
+from nnmfaug.errors import DataError
+from nnmfaug.graph import KnowledgeGraph, LabelledTriple, Splits
+from nnmfaug.io import rdf
+from nnmfaug.io.delimited import read_header
+from nnmfaug.io.files import open_text, replacing
+from nnmfaug.io.ids import LIBKGE, OPENKE, IdLayout
+from nnmfaug.io.read import plain_suffix
+
+Layout = Literal["pykeen", "dglke", "libkge", "openke"]
+HEADER: LabelledTriple = ("head", "relation", "tail")
+LINE_BREAKERS = re.compile(r"[\t\n\r]")
+NEEDS_QUOTES = re.compile(r'[",\r\n#\ufeff]|^ | $')
+
+
+def write_triples(graph: KnowledgeGraph, path: str | Path, *, prefix: str | None = None) -> None:
+    """Write the triples in order, as TSV, CSV, N-Triples or Parquet by the suffix, packed by .gz, .bz2, .zst.
+
+    The file appears whole or not at all. A name that the format cannot hold is a :class:`DataError`; for
+    N-Triples, ``prefix`` makes IRIs of names that are none, and reading with the same prefix undoes that.
+    """
+    path = Path(path)
+    suffix = plain_suffix(path)
+    if suffix not in WRITERS and path.suffix.lower() != ".parquet":
+        raise DataError(
+            "name the file .tsv, .txt, .csv, .nt (these also with .gz, .bz2, .zst) or .parquet", path=path
+        )
+    with replacing(path) as draft:
+        if suffix == ".parquet":
+            from nnmfaug.io.duck import write_parquet
+
+            write_parquet(graph, draft)
+            return
+        with open_text(draft, path) as file:
+            file.writelines(WRITERS[suffix](graph.labels(), path, prefix))
+
+
+def write_splits(splits: Splits, folder: str | Path, layout: Layout = "pykeen") -> None:
+    """Write train, valid and test into a folder that PyKEEN, DGL-KE, LibKGE or OpenKE reads without code.
+
+    The folder may hold the same files from before, which are replaced, but no others.
+    """
+    folder = Path(folder)
+    files = _id_files(splits, folder, LIBKGE) if layout == "libkge" else None
+    files = _id_files(splits, folder, OPENKE) if layout == "openke" else files
+    if files is None:
+        check = _pykeen_trap if layout == "pykeen" else _dglke_trap
+        files = {f"{name}.txt": _tsv(check(graph.labels(), folder), folder) for name, graph in splits.items()}
+    write_files(folder, files)
+
+
+def write_files(folder: Path, files: dict[str, Iterator[str]]) -> None:
+    """Write several files, all of them or none."""
+    others = sorted(path.name for path in folder.iterdir() if path.name not in files) if folder.is_dir() else []
+    if others or (folder.exists() and not folder.is_dir()):
+        found = f"the folder holds other files ({', '.join(others[:5])})" if others else "this is a file"
+        raise DataError(f"{found}: name a new folder", path=folder)
+    new = not folder.exists()
+    try:
+        with ExitStack() as drafts:
+            for name, lines in files.items():
+                draft = drafts.enter_context(replacing(folder / name))
+                with open_text(draft, folder / name) as file:
+                    file.writelines(lines)
+    except BaseException:
+        if new and folder.is_dir():
+            folder.rmdir()
+        raise
+
+
+def _tsv(rows: Iterable[LabelledTriple], path: Path, _prefix: str | None = None) -> Iterator[str]:
+    for i, row in enumerate(rows):
+        if any(LINE_BREAKERS.search(name) for name in row):
+            name = next(name for name in row if LINE_BREAKERS.search(name))
+            raise DataError(f"the name {name!r} holds a tab or line end: write .csv or .parquet", path=path)
+        if i == 0 and (read_header([name.encode() for name in row]) or row[0].startswith("\ufeff")):
+            yield "\t".join(HEADER) + "\n"  # else the first triple would be read as one
+        yield "\t".join(row) + "\n"
+
+
+def _csv(rows: Iterable[LabelledTriple], _path: Path, _prefix: str | None) -> Iterator[str]:
+    for row in (HEADER, *rows):
+        yield ",".join(f'"{n.replace(chr(34), chr(34) * 2)}"' if NEEDS_QUOTES.search(n) else n for n in row) + "\n"
+
+
+WRITERS: dict[str, Callable[[Iterable[LabelledTriple], Path, str | None], Iterator[str]]] = {
+    ".tsv": _tsv,
+    ".txt": _tsv,
+    ".csv": _csv,
+    ".nt": rdf.n_triples,
+}
+
+
+def _pykeen_trap(rows: Iterable[LabelledTriple], path: Path) -> Iterator[LabelledTriple]:
+    # PyKEEN 1.11 reads TSV with quotes on: a name that opens with one swallows the lines up to the next.
+    return _refuse(rows, path, re.compile(r'^"'), "PyKEEN's reader would merge lines; use to_pykeen instead")
+
+
+def _dglke_trap(rows: Iterable[LabelledTriple], path: Path) -> Iterator[LabelledTriple]:
+    return _refuse(rows, path, re.compile(r"^\s|\s$"), "DGL-KE's reader strips white space at the ends of a line")
+
+
+def _refuse(
+    rows: Iterable[LabelledTriple], path: Path, trap: re.Pattern[str], why: str
+) -> Iterator[LabelledTriple]:
+    for row in rows:
+        for name in row:
+            if trap.search(name):
+                raise DataError(f"the name {name!r} would not survive: {why}", path=path)
+        yield row
+
+
+def _id_files(splits: Splits, folder: Path, layout: IdLayout) -> dict[str, Iterator[str]]:
+    entities, relations = splits.vocabulary.entities, splits.vocabulary.relations
+    files = {
+        layout.entities: _id_lines(entities, folder, layout),
+        layout.relations: _id_lines(relations, folder, layout),
+    }
+    for name, graph in splits.items():
+        files[layout.split.format(name)] = _id_rows(graph, layout)
+    if layout is LIBKGE:
+        files["dataset.yaml"] = _libkge_yaml(splits)
+    return files
+
+
+def _id_lines(names: tuple[str, ...], folder: Path, layout: IdLayout) -> Iterator[str]:
+    if layout.counted:
+        yield f"{len(names)}\n"
+    for number, name in enumerate(names):
+        if LINE_BREAKERS.search(name):
+            raise DataError(f"the name {name!r} holds a tab or line end: no {layout.name} file can", path=folder)
+        yield f"{number}\t{name}\n" if layout.id_first else f"{name}\t{number}\n"
+
+
+def _id_rows(graph: KnowledgeGraph, layout: IdLayout) -> Iterator[str]:
+    if layout.counted:
+        yield f"{len(graph)}\n"
+    separator = " " if layout is OPENKE else "\t"
+    for row in graph.triples.tolist():
+        fields = [""] * 3
+        for column, number in zip(layout.order, row, strict=True):
+            fields[column] = str(number)
+        yield separator.join(fields) + "\n"
+
+
+def _libkge_yaml(splits: Splits) -> Iterator[str]:
+    yield "dataset:\n"
+    for kind, file in (("entity_ids", LIBKGE.entities), ("relation_ids", LIBKGE.relations)):
+        yield f"  files.{kind}.filename: {file}\n  files.{kind}.type: map\n"
+    for name, graph in splits.items():
+        yield f"  files.{name}.filename: {name}.del\n  files.{name}.size: {len(graph)}\n"
+        yield f"  files.{name}.split_type: {name}\n  files.{name}.type: triples\n"
+    yield f"  name: {json.dumps(splits.name)}\n"
+    yield f"  num_entities: {len(splits.vocabulary.entities)}\n"
+    yield f"  num_relations: {len(splits.vocabulary.relations)}\n"
