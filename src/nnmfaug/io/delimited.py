@@ -105,11 +105,12 @@ class Dialect:
             return False
         gaps = np.diff(marks, prepend=-1).reshape(-1, self.n_columns)
         pattern = np.frombuffer(self.delimiter * (self.n_columns - 1) + b"\n", dtype=np.uint8)
-        starts = marks.reshape(-1, self.n_columns)[:, -1][:-1] + 1
+        ends = marks[self.n_columns - 1 :: self.n_columns]
+        starts = ends[:-1] + 1
         return bool(
             (data[marks].reshape(-1, self.n_columns) == pattern).all()
             and (gaps[:, self.columns] > 1).all()
-            and gaps.sum(axis=1).max(initial=0) <= self.max_line
+            and np.diff(ends, prepend=-1).max(initial=0) <= self.max_line
             and data[0] != ord("#")
             and not (data[starts] == ord("#")).any()
             and _not_utf8(block) is None

@@ -17,7 +17,7 @@ from nnmfaug.io.table import Table
 
 NAMES = """CREATE TEMP TABLE {table} AS
     SELECT name, (row_number() OVER (ORDER BY name) - 1)::INTEGER AS id FROM ({source})"""
-ENCODE = """SELECT heads.id AS h, relations.id AS r, tails.id AS t, {line} AS line FROM raw
+ENCODE = """SELECT heads.id AS h, relations.id AS r, tails.id AS t{line} FROM raw
     JOIN entities AS heads ON heads.name = raw.h
     JOIN relations ON relations.name = raw.r
     JOIN entities AS tails ON tails.name = raw.t"""
@@ -48,6 +48,7 @@ def encode_lines(path: Path, dialect: Dialect, report: ReadReport) -> Table:
     columns = {f"c{i}": "VARCHAR" for i in range(dialect.n_columns)}
     h, r, t = (f"c{i}" for i in dialect.columns)
     with connect(path.parent) as db:
+        db.execute("SET preserve_insertion_order = false")
         db.execute(
             f"""CREATE TEMP TABLE raw AS SELECT {h} AS h, {r} AS r, {t} AS t FROM read_csv(?,
                 auto_detect = false, header = false, delim = ?, quote = '', escape = '', comment = '',
@@ -116,8 +117,8 @@ def _load_parquet(db: duckdb.DuckDBPyConnection, link: Path, shown: str) -> None
 def _encode(db: duckdb.DuckDBPyConnection, report: ReadReport, line: str | None = None) -> Table:
     db.execute(NAMES.format(table="entities", source="SELECT h AS name FROM raw UNION SELECT t FROM raw"))
     db.execute(NAMES.format(table="relations", source="SELECT DISTINCT r AS name FROM raw"))
-    order = f" ORDER BY {line}" if line else ""
-    rows = db.execute(ENCODE.format(line=line or "0") + order).fetchnumpy()
+    encode = ENCODE.format(line=f", {line} AS line") + f" ORDER BY {line}" if line else ENCODE.format(line="")
+    rows = db.execute(encode).fetchnumpy()
     ids = np.stack([rows["h"], rows["r"], rows["t"]], axis=1).astype(np.int32, copy=False)
     lines = np.asarray(rows["line"], dtype=np.int64) if line else None
     return Table(_names(db, "entities"), _names(db, "relations"), ids, report, lines)

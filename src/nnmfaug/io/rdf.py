@@ -61,19 +61,24 @@ class _Collector:
         self.literals = 0
         self.named = 0
         self._prefix = prefix
-        self._entity_types = (pyoxigraph.NamedNode, pyoxigraph.BlankNode)
-        self._blank = pyoxigraph.BlankNode
-        self._default = pyoxigraph.DefaultGraph
+        self._iri, self._blank, self._default = pyoxigraph.NamedNode, pyoxigraph.BlankNode, pyoxigraph.DefaultGraph
 
-    def take(self, quad: ox.Quad, line: int = 0) -> None:
-        head, relation, tail, graph = quad
-        self.named += not isinstance(graph, self._default)
-        if isinstance(tail, self._entity_types) and isinstance(head, self._entity_types):
-            self.rows.add(self._name(head), self._name(relation), self._name(tail), line)
-        else:
-            self.literals += 1
+    def take(self, quads: Iterable[ox.Quad], line: int = 0, step: int = 0) -> None:
+        """Take statements that stand at ``line`` and every ``step`` lines after."""
+        iri, default, add, name = self._iri, self._default, self.rows.add, self._name
+        plain = self._prefix is None
+        for head, relation, tail, graph in quads:
+            if plain and type(head) is iri and type(tail) is iri:  # most of them; the others cost more
+                add(head.value, relation.value, tail.value, line)
+            elif isinstance(tail, iri | self._blank) and isinstance(head, iri | self._blank):
+                add(name(head), name(relation), name(tail), line)
+            else:
+                self.literals += 1
+            self.named += type(graph) is not default
+            line += step
 
     def notes(self) -> tuple[str, ...]:
+        """What a user should know."""
         return (f"{self.named} statements in named graphs: the graph's name is left out",) if self.named else ()
 
     def _name(self, term: ox.NamedNode | ox.BlankNode) -> str:
@@ -85,25 +90,17 @@ class _Collector:
 
 
 def _read_lines(block: bytes, format_name: Format, collector: _Collector, tally: Tally) -> None:
-    """Parse a block at once; if that fails anywhere, line by line, for then the line of an error is certain."""
-    lines = block[:-1].split(b"\n")
-    idle = [BLANK_OR_COMMENT.fullmatch(line) for line in lines]
-    n_statements = idle.count(None)
+    """Parse a block at once; unless every line is one statement, line by line, so that each is judged alone."""
     quads = _parse(block, format_name)
-    if isinstance(quads, list) and len(quads) == n_statements:
-        starts = [tally.line + i for i, match in enumerate(idle, start=1) if match is None]
-        for quad, line in zip(quads, starts, strict=True):
-            collector.take(quad, line)
-        tally.take("accepted", n_lines=n_statements)
-        comments = sum(match is not None and match[1] is not None for match in idle)
-        tally.take("comment", n_lines=comments)
-        tally.take("blank", n_lines=len(lines) - n_statements - comments)
+    if isinstance(quads, list) and len(quads) == block.count(b"\n"):
+        collector.take(quads, tally.line + 1, step=1)
+        tally.take("accepted", n_lines=len(quads))
         return
-    for text, match in zip(lines, idle, strict=True):
-        if match is not None:
+    for text in block[:-1].split(b"\n"):
+        if (match := BLANK_OR_COMMENT.fullmatch(text)) is not None:
             tally.take("blank" if match[1] is None else "comment")
         elif isinstance(quads := _parse(text, format_name), list) and len(quads) == 1:
-            collector.take(quads[0], tally.line + 1)
+            collector.take(quads, tally.line + 1)
             tally.take("accepted")
         else:
             tally.reject(quads if isinstance(quads, str) else f"{len(quads)} statements in one line", text)
@@ -126,8 +123,7 @@ def _read_turtle(blocks: Iterator[bytes], shown: str, collector: _Collector, tal
 
     stream = io.BufferedReader(_Counting(blocks, tally))
     try:
-        for quad in pyoxigraph.parse(input=stream, format=pyoxigraph.RdfFormat.TURTLE, lenient=True):
-            collector.take(quad)
+        collector.take(pyoxigraph.parse(input=stream, format=pyoxigraph.RdfFormat.TURTLE, lenient=True))
     except SyntaxError as error:
         raise DataError(_reason(error), path=shown, line=error.lineno) from None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from array import array
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -36,15 +35,21 @@ class Table:
         return self._graph(vocabulary, sort=False)
 
     def _graph(self, vocabulary: Vocabulary, *, sort: bool) -> KnowledgeGraph:
+        ids = self._ids(vocabulary)
+        triples = unique_triples(ids, vocabulary, sort=sort)
+        notes = (*self.report.notes, *_oddities(self.entities + self.relations))
+        report = replace(self.report, duplicates=len(ids) - len(triples), notes=notes)
+        return KnowledgeGraph(vocabulary, triples, report)
+
+    def _ids(self, vocabulary: Vocabulary) -> IntArray:
+        if tuple(self.entities) == vocabulary.entities and tuple(self.relations) == vocabulary.relations:
+            return self.ids  # as DuckDB made them
         entities = _places(self.entities, vocabulary.entity_ids)
         relations = _places(self.relations, vocabulary.relation_ids)
         h, r, t = self.ids.T
         ids = np.stack([entities[h], relations[r], entities[t]], axis=1)
         self._check_known(ids)
-        triples = unique_triples(ids, vocabulary, sort=sort)
-        notes = (*self.report.notes, *_oddities(self.entities + self.relations))
-        report = replace(self.report, duplicates=len(ids) - len(triples), notes=notes)
-        return KnowledgeGraph(vocabulary, triples, report)
+        return ids
 
     def _check_known(self, ids: IntArray) -> None:
         unknown = np.flatnonzero((ids < 0).any(axis=1))
@@ -58,21 +63,26 @@ class Table:
         raise DataError(f"{msg} ({len(unknown)} such rows)", path=self.report.path, line=line)
 
 
+class Numbering(dict[str, int]):
+    """Numbers names as they are first asked for."""
+
+    def __missing__(self, name: str) -> int:
+        number = self[name] = len(self)
+        return number
+
+
 @dataclass
 class Interner:
     """Gathers named rows one by one and numbers the names as they come."""
 
-    entities: dict[str, int] = field(default_factory=dict)
-    relations: dict[str, int] = field(default_factory=dict)
+    entities: Numbering = field(default_factory=Numbering)
+    relations: Numbering = field(default_factory=Numbering)
     ids: array[int] = field(default_factory=lambda: array("i"))
     lines: array[int] = field(default_factory=lambda: array("q"))
 
     def add(self, head: str, relation: str, tail: str, line: int = 0) -> None:
         """Take one row."""
-        entities, relations = self.entities, self.relations
-        self.ids.append(entities.setdefault(head, len(entities)))
-        self.ids.append(relations.setdefault(relation, len(relations)))
-        self.ids.append(entities.setdefault(tail, len(entities)))
+        self.ids.extend((self.entities[head], self.relations[relation], self.entities[tail]))
         self.lines.append(line)
 
     def table(self, report: ReadReport) -> Table:
@@ -86,8 +96,11 @@ def _places(names: list[str], ids: dict[str, int]) -> IntArray:
     return np.fromiter((ids.get(name, -1) for name in names), dtype=np.int32, count=len(names))
 
 
-def _oddities(names: Iterable[str]) -> list[str]:
+def _oddities(names: list[str]) -> list[str]:
     """What is kept but likely a mistake, with counts."""
+    text = "".join(names)
+    if text.isascii() and text.isprintable() and " " not in text:
+        return []
     odd = [name for name in names if not (name.isascii() and name.isprintable()) or name != name.strip()]
     control = sum(any(unicodedata.category(c) in ("Cc", "Zl", "Zp") for c in name) for name in odd)
     spaced = sum(name != name.strip() for name in odd)

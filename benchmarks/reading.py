@@ -1,0 +1,105 @@
+"""Ratios of our readers against pandas and rdflib on the same files, in one run.
+
+Prints how many times faster we are than the named reference, and how much memory reading takes in terms of the
+size of the file. Our figure is for the whole read: every line judged, names sorted and numbered, repeats dropped;
+the references only parse.
+
+    python benchmarks/reading.py [--lines 1000000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import nnmfaug as na
+
+
+def write_tsv(path: Path, n_lines: int) -> None:
+    """Write a graph with a fifth as many entities as lines."""
+    rng = np.random.default_rng(0)
+    heads, tails = rng.integers(n_lines // 5, size=(2, n_lines))
+    relations = rng.integers(200, size=n_lines)
+    with path.open("w") as file:
+        rows = zip(heads, relations, tails, strict=True)
+        file.writelines(f"entity_{h}\trelation_{r}\tentity_{t}\n" for h, r, t in rows)
+
+
+def write_nt(path: Path, source: Path) -> None:
+    """Write the same triples as N-Triples."""
+    with source.open() as lines, path.open("w") as file:
+        for line in lines:
+            h, r, t = line.rstrip("\n").split("\t")
+            file.write(f"<https://example.org/{h}> <https://example.org/{r}> <https://example.org/{t}> .\n")
+
+
+def seconds(work: Callable[[], object], repeats: int = 3) -> float:
+    """Best of several runs."""
+    times = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def pandas_read(path: Path) -> object:
+    """Read strings and nothing else."""
+    import pandas
+
+    return pandas.read_csv(path, sep="\t", header=None, dtype=str, quoting=3, na_filter=False)
+
+
+def rdflib_read(path: Path) -> object:
+    """Parse into rdflib's graph."""
+    import rdflib
+
+    return rdflib.Graph().parse(path, format="nt")
+
+
+def memory_rise(path: Path) -> int:
+    """Bytes by which the peak of a fresh process rises while it reads, imports not counted; Linux only."""
+    code = (
+        "import sys; import duckdb, numpy, pyoxigraph; import nnmfaug as na; na.read_triples\n"
+        "status = lambda: open('/proc/self/status').read().split('VmHWM:')[1]\n"
+        "peak = lambda: int(status().split()[0]) * 1024\n"
+        "before = peak(); graph = na.read_triples(sys.argv[1]); print(peak() - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], check=True, capture_output=True, text=True)
+    return int(done.stdout)
+
+
+def main() -> None:
+    """Print the ratios."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+    parser.add_argument("--lines", type=int, default=1_000_000)
+    n_lines = parser.parse_args().lines
+    with tempfile.TemporaryDirectory() as folder:
+        tsv, nt, few_tsv, few = (Path(folder) / name for name in ("graph.tsv", "graph.nt", "few.tsv", "few.nt"))
+        n_few = max(n_lines // 10, 10)  # rdflib would need a minute for all of them
+        write_tsv(tsv, n_lines)
+        write_tsv(few_tsv, n_few)
+        write_nt(nt, tsv)
+        write_nt(few, few_tsv)
+        ratio = seconds(lambda: pandas_read(tsv)) / seconds(lambda: na.read_triples(tsv))
+        print(f"TSV, {n_lines:,} lines: {ratio:.2f} x as fast as pandas.read_csv to strings")
+        ours = seconds(lambda: na.read_triples(few))
+        print(f"N-Triples, {n_few:,} lines: {seconds(lambda: rdflib_read(few), 1) / ours:.1f} x as fast as rdflib")
+        for path in (tsv, nt):
+            rise, size = memory_rise(path), path.stat().st_size
+            limit = 5 * size + 150 * 2**20
+            print(
+                f"{path.suffix[1:]}: peak memory rises by {rise / size:.1f} x the file of {size / 2**20:.0f} MiB,"
+            )
+            print(f"    {rise / limit:.2f} of the limit of 5 x the file + 150 MiB")
+
+
+if __name__ == "__main__":
+    main()
