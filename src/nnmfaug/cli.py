@@ -6,14 +6,14 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NoReturn
 
 import typer
 
 import nnmfaug as na
 from nnmfaug import datasets as data_sets
 from nnmfaug.cli_reading import Reading, reads
-from nnmfaug.console import output, progress, say, show_stats, table
+from nnmfaug.console import count, output, say, show_stats, table
 from nnmfaug.io.write import Layout
 
 app = typer.Typer(
@@ -127,7 +127,7 @@ def convert(
     if as_json:
         _print_json({"out": str(target), "triples": n_triples})
     else:
-        say(f"{target}: {n_triples:,} triples")
+        say(f"{target}: {count(n_triples, 'triple')}")
 
 
 @datasets_app.callback(invoke_without_command=True)
@@ -151,8 +151,10 @@ def fetch(
     dataset = data_sets.find(name)
     if dataset is None:
         raise na.DataError(f"{name!r} is not a known data set ({', '.join(data_sets.DATASETS)})")
-    with progress():
-        path = data_sets.fetch(dataset)
+    try:
+        path = data_sets.fetch(dataset, progress=sys.stderr.isatty() and not as_json)
+    except na.DataError as error:  # not the user's input but the network
+        _fail(str(error), 1)
     if as_json:
         _print_json({"name": dataset.name, "path": str(path)})
     else:
@@ -173,7 +175,7 @@ def main() -> None:
         _fail(str(error), 2)
 
 
-def _fail(message: str, code: int) -> None:
+def _fail(message: str, code: int) -> NoReturn:
     say(f"error: {message}")
     sys.exit(code)
 

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import typer
 
 import nnmfaug as na
-from nnmfaug.console import progress, say
+from nnmfaug.console import count, progress, say
 from nnmfaug.io.options import Format
 
 
@@ -36,8 +36,8 @@ class Reading:
         if any(report.rejects for report in reports):
             path = self.rejects or Path(Path(source).name + ".rejects.tsv")
             _write_rejects(path, reports)
-            count = sum(report.rejected for report in reports)
-            say(f"{count:,} lines left out; the lines and the reasons are in {path}")
+            left_out = count(sum(report.rejected for report in reports), "line")
+            say(f"{left_out} left out; what they say and why is in {path}")
         return found
 
 

@@ -34,6 +34,17 @@ def plain(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """Spell a number with its noun.
+
+    Examples
+    --------
+    >>> count(1, "entity", "entities"), count(2_000, "triple")
+    ('1 entity', '2,000 triples')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 def say(message: str) -> None:
     """Write a message for people, beside the output that machines may read."""
     print(plain(message), file=sys.stderr)  # noqa: T201
@@ -60,8 +71,8 @@ def show_stats(stats: GraphStats, console: Console, n_relations: int) -> None:
     console.print(
         Text.assemble(
             (plain(stats.name), "bold"),
-            f": {stats.n_entities:,} entities, {stats.n_relations:,} relations; "
-            f"{stats.distinct_rows:,} distinct (A, B) rows\n",
+            f": {count(stats.n_entities, 'entity', 'entities')}, {count(stats.n_relations, 'relation')}, "
+            f"{count(stats.distinct_rows, 'distinct (A, B) row')}\n",
         )
     )
     columns: list[tuple[str, Justify]] = [("split", "left")]
@@ -71,8 +82,6 @@ def show_stats(stats: GraphStats, console: Console, n_relations: int) -> None:
     if n_relations and stats.relations:
         console.print()
         console.print(_relation_table(stats, n_relations))
-    for note in stats.notes:
-        console.print(Text(f"note: {plain(note)}"))
 
 
 def _split_row(split: SplitStats) -> list[str]:
@@ -139,4 +148,5 @@ def progress() -> Iterator[None]:
         with reporting_to(show):
             yield
     finally:
-        bar.stop()
+        if tasks:
+            bar.stop()

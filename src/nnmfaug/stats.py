@@ -14,7 +14,9 @@ from nnmfaug.graph import KnowledgeGraph, Splits
 
 @dataclass(frozen=True)
 class SplitStats:
-    """One split. ``unseen_*`` compare with train; ``with_unseen`` counts triples that hold such a name.
+    """One split. ``lines`` to ``literals`` are what its file held, see :class:`~nnmfaug.graph.ReadReport`.
+
+    ``unseen_*`` compare with train; ``with_unseen`` counts triples that hold such a name.
 
     ``leaked`` says how many triples are also in an earlier split, by its name.
     """
@@ -22,7 +24,9 @@ class SplitStats:
     name: str
     lines: int
     triples: int
+    rejected: int
     duplicates: int
+    literals: int
     self_loops: int
     unseen_entities: int
     unseen_relations: int
@@ -98,7 +102,9 @@ def _describe_split(name: str, graph: KnowledgeGraph, parts: dict[str, Knowledge
         name=name,
         lines=len(graph) if report is None else report.lines,
         triples=len(graph),
+        rejected=0 if report is None else report.rejected,
         duplicates=0 if report is None else report.duplicates,
+        literals=0 if report is None else report.literals,
         self_loops=int((h == t).sum()),
         unseen_entities=len(np.unique(np.concatenate([h, t])[new_entity[np.concatenate([h, t])]])),
         unseen_relations=len(np.unique(r[new_relation[r]])),

@@ -37,6 +37,8 @@ class Tally:
         """Sum up."""
         if self.hash_names:
             notes += (f"{self.hash_names} rows begin with # and have the shape of triples; read as triples",)
+        if literals:
+            notes += (f"{literals} lines have a text or a number in place of an entity; left out",)
         counts = {str(kind): count for kind, count in self.counts.items()}
         rejects = tuple(self.rejects)
         return ReadReport(
