@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup demo test check format bench clean
+.PHONY: help setup demo test check format pictures bench clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -38,6 +38,9 @@ check: setup  ## format, lint, types, layers
 format: setup  ## format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+pictures: setup  ## draw the pictures of the README
+	$(BIN)/python docs/pictures.py
 
 bench: setup  ## ratios against named references
 	$(BIN)/python benchmarks/reading.py

@@ -1,0 +1,203 @@
+"""What the code must not do, looked up in its text; and that a light import stays light."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import nnmfaug as na
+
+SOURCE = Path(na.__file__).parent
+FILES = sorted(SOURCE.rglob("*.py"))
+HEAVY = {"torch", "pykeen", "dask", "distributed", "matplotlib", "sklearn", "pandas"}
+FORBIDDEN_MODULES = {"pickle", "cPickle", "_pickle", "joblib", "dill", "cloudpickle", "shelve", "marshal"}
+FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__"}
+NEW_RANDOM = {"default_rng", "Generator", "SeedSequence", "PCG64", "PCG64DXSM", "Philox", "BitGenerator"}
+
+
+def dotted(node: ast.AST) -> str:
+    """``a.b.c`` for such an expression, else nothing."""
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def value_of(call: ast.Call, keyword: str) -> object:
+    found = [k.value for k in call.keywords if k.arg == keyword]
+    return found[0].value if found and isinstance(found[0], ast.Constant) else None
+
+
+def call_findings(call: ast.Call) -> Iterator[str]:
+    name = dotted(call.func)
+    last = name.rpartition(".")[2]
+    if name in FORBIDDEN_CALLS or name.startswith("builtins."):
+        yield name
+    if name.endswith("torch.load") and value_of(call, "weights_only") is not True:
+        yield "torch.load without weights_only=True"
+    if value_of(call, "allow_pickle") not in (None, False):
+        yield f"{name}(allow_pickle=True)"
+    if last in ("load", "load_all", "unsafe_load", "full_load") and "yaml" in name:
+        yield name
+    if last in ("to_pickle", "read_pickle"):
+        yield name
+    if value_of(call, "shell") is True or name in ("os.system", "os.popen"):
+        yield f"{name} with a shell"
+    if last in ("extractall", "extract", "unpack_archive"):
+        yield f"{name}: archives are unpacked by nnmfaug.io.archive only"
+    if last == "mktemp":
+        yield name
+
+
+def node_findings(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+        yield from (f"import {module}" for module in modules if module.split(".")[0] in FORBIDDEN_MODULES)
+        if isinstance(node, ast.ImportFrom) and node.module in ("random", "numpy.random", "torch", "yaml"):
+            yield from (f"from {node.module} import {a.name}" for a in node.names if a.name not in NEW_RANDOM)
+        yield from (f"import {module}" for module in modules if module == "random")
+    if isinstance(node, ast.Assert):
+        yield "assert, which -O removes"
+    if isinstance(node, ast.Attribute):
+        name = dotted(node)
+        if name.startswith(("np.random.", "numpy.random.")) and name.split(".")[2] not in NEW_RANDOM:
+            yield name
+    if isinstance(node, ast.ExceptHandler) and node.type is None:
+        yield "bare except"
+    if isinstance(node, ast.Call):
+        yield from call_findings(node)
+
+
+def findings(text: str) -> list[str]:
+    return [
+        f"line {getattr(n, 'lineno', 0)}: {what}" for n in ast.walk(ast.parse(text)) for what in node_findings(n)
+    ]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_the_source_holds_nothing_dangerous(path: Path) -> None:
+    assert findings(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import pickle",
+        "from pickle import loads",
+        "import joblib",
+        "import torch\ntorch.load('x')",
+        "torch.load('x', weights_only=False)",
+        "from torch import load",
+        "np.load('x', allow_pickle=True)",
+        "yaml.load(x)",
+        "from yaml import load",
+        "yaml.unsafe_load(x)",
+        "eval('1')",
+        "exec('1')",
+        "assert x",
+        "np.random.rand(3)",
+        "np.random.seed(0)",
+        "import numpy\nnumpy.random.RandomState(0)",
+        "from numpy.random import rand",
+        "import random",
+        "tar.extractall('x')",
+        "try:\n    x\nexcept:\n    pass",
+        "subprocess.run('x', shell=True)",
+        "frame.to_pickle('x')",
+    ],
+)
+def test_the_lint_finds_what_is_dangerous(text: str) -> None:
+    assert findings(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.random.default_rng(0)",
+        "import numpy as np\nnp.random.Generator",
+        "torch.load('x', weights_only=True)",
+        "np.load('x', allow_pickle=False)",
+        "json.load(x)",
+        "yaml.safe_load(x)",
+    ],
+)
+def test_the_lint_passes_what_is_not(text: str) -> None:
+    assert findings(text) == []
+
+
+def test_the_lint_looks_at_all_of_the_source() -> None:
+    assert {"graph.py", "cli.py", "archive.py", "duck.py"} <= {path.name for path in FILES}
+
+
+def loaded(code: str) -> set[str]:
+    """The packages that are loaded when code has run in a new process."""
+    tell = "import json, sys; print(); print(json.dumps(sorted({m.split('.')[0] for m in sys.modules})))"
+    program = f"try:\n    {code}\nexcept SystemExit:\n    pass\n{tell}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import nnmfaug",
+        "import nnmfaug.cli",
+        "import sys, nnmfaug.cli; sys.argv = ['nnmfaug', '--help']; nnmfaug.cli.main()",
+        "import sys, nnmfaug.cli; sys.argv = ['nnmfaug', 'datasets']; nnmfaug.cli.main()",
+        "import sys, nnmfaug.cli; sys.argv = ['nnmfaug', 'stats', 'nations']; nnmfaug.cli.main()",
+        "import nnmfaug as na; [getattr(na, name) for name in na.__all__]",
+    ],
+)
+def test_the_light_part_loads_nothing_heavy(code: str) -> None:
+    found = loaded(code)
+    assert "nnmfaug" in found
+    assert found & HEAVY == set()
+
+
+def test_import_alone_loads_not_even_numpy() -> None:
+    assert loaded("import nnmfaug") & {"numpy", "scipy", "duckdb", "pooch", "requests", "rich", "typer"} == set()
+
+
+def test_the_look_at_loaded_modules_can_fail() -> None:
+    assert "pandas" in loaded("import nnmfaug as na; na.to_dataframe(na.KnowledgeGraph.from_labels([]))")
+
+
+def test_help_lists_the_commands() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from nnmfaug.cli import main; main()", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert all(command in done.stdout for command in ("stats", "split", "convert", "datasets"))
+
+
+def type_checking_imports() -> dict[str, list[str]]:
+    module = ast.parse((SOURCE / "__init__.py").read_text(encoding="utf-8"))
+    (block,) = [n for n in module.body if isinstance(n, ast.If) and dotted(n.test) == "TYPE_CHECKING"]
+    return {n.module or "": [a.name for a in n.names] for n in block.body if isinstance(n, ast.ImportFrom)}
+
+
+def test_public_names_resolve_and_are_told_alike_in_all_three_places() -> None:
+    assert sorted(na.__all__) == sorted(na._HOME), "__all__ and _HOMES"
+    assert type_checking_imports() == na._HOMES
+    assert len(set(na.__all__)) == len(na.__all__)
+    for name in na.__all__:
+        assert getattr(na, name) is getattr(importlib.import_module(na._HOME[name]), name)
+    assert set(na.__all__) <= set(dir(na))
+
+
+def test_an_unknown_public_name_is_an_attribute_error_that_names_it() -> None:
+    with pytest.raises(AttributeError, match="'nnmfaug' has no attribute 'nonsense'"):
+        _ = na.nonsense
+
+
+def test_every_public_name_has_a_docstring() -> None:
+    for name in na.__all__:
+        assert (getattr(na, name).__doc__ or "").strip(), name
