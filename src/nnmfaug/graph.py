@@ -78,8 +78,7 @@ class Vocabulary:
     @classmethod
     def from_names(cls, entities: Iterable[str], relations: Iterable[str]) -> Vocabulary:
         """Sort the names and drop repeated ones."""
-        # dict.fromkeys, not set: names that come sorted stay so, and sorting them again costs nothing
-        return cls(tuple(sorted(dict.fromkeys(entities))), tuple(sorted(dict.fromkeys(relations))))
+        return cls(_sorted_names(entities), _sorted_names(relations))
 
     @cached_property
     def entity_ids(self) -> dict[str, int]:
@@ -99,6 +98,13 @@ class Vocabulary:
             (name for v in (self, *others) for name in v.entities),
             (name for v in (self, *others) for name in v.relations),
         )
+
+    def check_ids(self, triples: NDArray[np.integer]) -> None:
+        """Raise if a row of ids, shape (n, 3), is not a triple of these names."""
+        limits = (len(self.entities), len(self.relations), len(self.entities))
+        if len(triples) and ((triples.min(axis=0) < 0) | (triples.max(axis=0) >= limits)).any():
+            msg = f"ids from {triples.min(axis=0)} to {triples.max(axis=0)}: must be from 0 to below {limits}"
+            raise ValueError(msg)
 
     def keys(self, triples: ArrayLike) -> NDArray[np.int64]:
         """One integer per triple; sorting the integers sorts the triples by head, relation, tail."""
@@ -157,10 +163,7 @@ class KnowledgeGraph:
         if triples.ndim != 2 or triples.shape[1] != 3:
             msg = f"triples of shape {triples.shape}: must be (n_triples, 3)"
             raise ValueError(msg)
-        limits = (self.n_entities, self.n_relations, self.n_entities)
-        if len(triples) and ((triples.min(axis=0) < 0) | (triples.max(axis=0) >= limits)).any():
-            msg = f"ids from {triples.min(axis=0)} to {triples.max(axis=0)}: must be from 0 to below {limits}"
-            raise ValueError(msg)
+        self.vocabulary.check_ids(triples)
         triples.setflags(write=False)
         object.__setattr__(self, "triples", triples)
         steps = np.diff(self.vocabulary.keys(triples))
@@ -211,6 +214,7 @@ class KnowledgeGraph:
 
     def contains(self, triples: ArrayLike) -> NDArray[np.bool_]:
         """Say for each row of ids, shape (n, 3), whether it is a triple of this graph."""
+        self.vocabulary.check_ids(np.asarray(triples).reshape(-1, 3))
         keys = self.vocabulary.keys(triples)
         if not len(self):
             return np.zeros(len(keys), dtype=np.bool_)
@@ -317,8 +321,17 @@ def _translate(names: Sequence[str], ids: dict[str, int]) -> IntArray:
     return np.fromiter((ids[name] for name in names), dtype=np.int32, count=len(names))
 
 
+def _sorted_names(names: Iterable[str]) -> tuple[str, ...]:
+    given = tuple(names)
+    return given if _increasing(given) else tuple(sorted(set(given)))
+
+
+def _increasing(names: tuple[str, ...]) -> bool:
+    return all(map(operator.lt, names, names[1:]))
+
+
 def _check_names(kind: str, names: tuple[str, ...]) -> None:
-    if not all(map(operator.lt, names, names[1:])):
+    if not _increasing(names):
         msg = f"{kind} must be sorted and without repeats: use Vocabulary.from_names"
         raise ValueError(msg)
     if names and not names[0]:

@@ -78,6 +78,11 @@ class Dialect:
     header_line: int = 0
     max_line: int = 1 << 20
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether there are just three columns, in the usual order."""
+        return self.columns == (0, 1, 2) and self.n_columns == 3
+
     def judge(self, line: bytes, fields: list[bytes] | None = None) -> tuple[Kind, str]:
         """Say what a line without its end is, and why if it is rejected."""
         fields = line.split(self.delimiter) if fields is None else fields

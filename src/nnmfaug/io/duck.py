@@ -11,7 +11,7 @@ import numpy as np
 
 from nnmfaug.errors import DataError
 from nnmfaug.graph import KnowledgeGraph, ReadReport, Reject
-from nnmfaug.io.delimited import ROLES, Dialect, read_header
+from nnmfaug.io.delimited import ROLES, read_header
 from nnmfaug.io.options import ReadOptions
 from nnmfaug.io.table import Table
 
@@ -40,23 +40,26 @@ def connect(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         connection.close()
 
 
-def encode_lines(path: Path, dialect: Dialect, report: ReadReport) -> Table:
-    """Read lines that were judged already; their order is lost.
+def encode_lines(path: Path, delimiter: bytes, max_line: int, report: ReadReport) -> Table | None:
+    """Read lines of three columns; their order is lost. Return None unless every line is a triple.
 
-    Nothing is detected: no header, no quotes, no comments, no types; the only nulls are in unused columns.
+    Nothing is detected: no header, no quotes, no comments, no types. An empty field is null and matches no name.
     """
-    columns = {f"c{i}": "VARCHAR" for i in range(dialect.n_columns)}
-    h, r, t = (f"c{i}" for i in dialect.columns)
     with connect(path.parent) as db:
         db.execute("SET preserve_insertion_order = false")
-        db.execute(
-            f"""CREATE TEMP TABLE raw AS SELECT {h} AS h, {r} AS r, {t} AS t FROM read_csv(?,
-                auto_detect = false, header = false, delim = ?, quote = '', escape = '', comment = '',
-                new_line = '\\n', columns = {columns}, max_line_size = {2 * dialect.max_line},
-                buffer_size = {8 * dialect.max_line})""",
-            [str(path), dialect.delimiter.decode()],
-        )
-        return _encode(db, report)
+        try:
+            db.execute(
+                f"""CREATE TEMP TABLE raw AS SELECT * FROM read_csv(?,
+                    auto_detect = false, header = false, delim = ?, quote = '', escape = '', comment = '',
+                    new_line = '\\n', columns = {{'h': 'VARCHAR', 'r': 'VARCHAR', 't': 'VARCHAR'}},
+                    max_line_size = {2 * max_line}, buffer_size = {8 * max_line})""",
+                [str(path), delimiter.decode()],
+            )
+        except duckdb.InvalidInputException:
+            return None
+        longest = db.execute("SELECT max(strlen(h) + strlen(r) + strlen(t)) + 2 FROM raw").fetchall()[0][0]
+        table = _encode(db, report)
+    return table if len(table.ids) == report.accepted and longest <= max_line else None
 
 
 def read_parquet(path: Path, shown: str, folder: Path, options: ReadOptions) -> Table:
@@ -125,7 +128,9 @@ def _encode(db: duckdb.DuckDBPyConnection, report: ReadReport, line: str | None 
 
 
 def _names(db: duckdb.DuckDBPyConnection, table: str) -> list[str]:
-    return [str(name) for name in db.execute(f"SELECT name FROM {table} ORDER BY id").fetchnumpy()["name"]]
+    column = db.execute(f"SELECT name FROM {table} ORDER BY id").fetchnumpy()["name"]
+    names: list[str] = np.asarray(column, dtype=object).tolist()
+    return names
 
 
 def _why_rejected(cells: list[str | None]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import os
 import re
 import tempfile
 from collections.abc import Iterator
@@ -11,7 +13,7 @@ from pathlib import Path
 from typing import get_args
 
 from nnmfaug.errors import DataError
-from nnmfaug.graph import KnowledgeGraph, Vocabulary
+from nnmfaug.graph import KnowledgeGraph, ReadReport, Vocabulary
 from nnmfaug.io import kgtk, rdf
 from nnmfaug.io.delimited import Dialect, TakeRow, find_dialect, scan_lines
 from nnmfaug.io.options import Format, ReadOptions
@@ -19,6 +21,7 @@ from nnmfaug.io.quoted import scan_quoted
 from nnmfaug.io.stream import BLOCK, UNPACKERS, line_blocks, open_stream, text_blocks
 from nnmfaug.io.table import Interner, Table
 from nnmfaug.io.tally import Tally
+from nnmfaug.progress import report as report_progress
 
 PACKED_SUFFIXES = (".gz", ".bz2", ".zst")
 SUFFIXES: dict[str, Format] = {
@@ -29,6 +32,7 @@ SUFFIXES: dict[str, Format] = {
     ".parq": "parquet",
 }
 STATEMENT = re.compile(rb"\s*(<[^>]*>|_:\S+)\s*<[^>]*>\s*(<[^>]*>|_:\S+|\".*)(\s*<[^>]*>)?\s*\.\s*(#.*)?")
+MAGIC = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, *UNPACKERS)
 TURTLE = re.compile(rb"\s*(@prefix|@base|prefix\s|base\s)", re.IGNORECASE)
 
 
@@ -148,19 +152,50 @@ class _Source:
         return rows.table(self.options.check(report, _hint(tally)))
 
     def _through_duckdb(self, format_name: Format, dialect: Dialect, folder: Path) -> Table:
+        """Let DuckDB number the names: of the file as it is, if every line is a triple, else of the good lines."""
         from nnmfaug.io.duck import encode_lines
 
+        n_lines = self._plain_lines(dialect)
+        if n_lines:
+            as_it_is = folder / "file"  # DuckDB would take a * in the user's own path for a pattern
+            as_it_is.symlink_to(self.path.resolve())
+            report = ReadReport(self.shown, format_name, accepted=n_lines)
+            table = encode_lines(as_it_is, dialect.delimiter, dialect.max_line, report)
+            if table is not None:
+                return table
         tally, target = Tally(), folder / "lines"
-        clean = Dialect(dialect.delimiter, max_line=dialect.max_line)  # what single rows are written as
         with self.lines(dialect.max_line) as blocks, target.open("wb") as file:
 
             def take_row(fields: list[bytes], _line: int) -> None:
                 file.write(dialect.delimiter.join(fields) + b"\n")
 
-            take_block = file.write if dialect.columns == (0, 1, 2) and dialect.n_columns == 3 else None
-            scan_lines(blocks, dialect, tally, take_block, take_row)
+            scan_lines(blocks, dialect, tally, file.write if dialect.is_plain else None, take_row)
         report = self.options.check(tally.report(self.shown, format_name), _hint(tally))
-        return encode_lines(target, clean, report)
+        table = encode_lines(target, dialect.delimiter, dialect.max_line, report)
+        if table is None:
+            msg = "DuckDB read other lines than were written; please report this file"
+            raise RuntimeError(msg)
+        return table
+
+    def _plain_lines(self, dialect: Dialect) -> int:
+        """Count the lines of a file in which only rows can be, as far as a glance tells; else 0."""
+        if not dialect.is_plain or dialect.header_line or self.options.encoding != "utf-8":
+            return 0
+        n_lines, before = 0, b"\n"
+        with self.path.open("rb") as file:
+            while block := file.read(BLOCK):
+                seam = before[-1:] + block[:1]
+                if (
+                    b"\r" in block
+                    or b"\n#" in block
+                    or seam == b"\n#"
+                    or (not n_lines and block.startswith(MAGIC))
+                ):
+                    return 0
+                n_lines += block.count(b"\n")
+                before = block
+                report_progress(f"reading {self.shown}", file.tell(), os.fstat(file.fileno()).st_size)
+        return n_lines + (not before.endswith(b"\n"))
 
 
 def is_archive(head: bytes) -> bool:
