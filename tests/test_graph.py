@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import random
 
@@ -78,7 +79,7 @@ def test_more_triples_than_64_bits_count_are_refused_with_the_sizes() -> None:
     vocabulary = na.Vocabulary((), ())
     object.__setattr__(vocabulary, "entities", Many())
     object.__setattr__(vocabulary, "relations", Many())
-    with pytest.raises(ValueError, match="67108864 entities and 67108864 relations.*64 bits"):
+    with pytest.raises(ValueError, match=r"67108864 entities and 67108864 relations.*64 bits"):
         vocabulary.keys(np.zeros((1, 3)))
 
 
@@ -125,7 +126,7 @@ def test_an_id_too_large_for_32_bits_is_refused_and_does_not_wrap(big: int) -> N
 
 def test_ids_that_are_no_whole_numbers_are_refused() -> None:
     with pytest.raises((ValueError, TypeError), match=r"0\.7|float|integer|whole"):
-        na.KnowledgeGraph(na.Vocabulary(("a", "b"), ("r",)), np.array([[0.7, 0, 1]]))  # type: ignore[arg-type]
+        na.KnowledgeGraph(na.Vocabulary(("a", "b"), ("r",)), np.array([[0.7, 0, 1]]))
 
 
 @given(rows)
@@ -160,16 +161,16 @@ def test_contains_says_what_a_set_says(triples: list[Row], data: st.DataObject) 
     assert graph.contains(np.empty((0, 3), dtype=np.int32)).tolist() == []
 
 
-@given(rows, st.tuples(*[st.integers(-9, 9)] * 3))
-def test_contains_never_finds_ids_that_no_name_has(triples: list[Row], asked: tuple[int, int, int]) -> None:
+@given(rows)
+def test_contains_never_finds_ids_that_no_name_has(triples: list[Row]) -> None:
     graph = na.KnowledgeGraph.from_labels(triples, na.Vocabulary.from_names("abcd", "rs"))
-    known = {tuple(row) for row in graph.triples.tolist()}
+    asked = np.array(list(itertools.product(range(-2, 7), range(-2, 5), range(-2, 7))))
+    outside = asked[((asked < 0) | (asked >= (4, 2, 4))).any(axis=1)]
     try:
-        found = bool(graph.contains([asked])[0])
+        found = graph.contains(outside)
     except ValueError:
-        assert not (0 <= asked[0] < 4 and 0 <= asked[1] < 2 and 0 <= asked[2] < 4)
         return
-    assert found == (asked in known)
+    assert outside[found].tolist() == []
 
 
 @given(rows, st.lists(few), st.lists(name))

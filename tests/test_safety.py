@@ -193,6 +193,18 @@ def test_public_names_resolve_and_are_told_alike_in_all_three_places() -> None:
     assert set(na.__all__) <= set(dir(na))
 
 
+@pytest.mark.parametrize("first", na.__all__)
+def test_a_public_name_is_what_it_is_whatever_was_used_before(first: str) -> None:
+    """A module nnmfaug.x that is imported becomes the attribute x of the package, and must not hide a name."""
+    modules = {home.rpartition(".")[2] for home in na._HOMES}
+    hidden = {name for name in na.__all__ if name in modules}
+    program = f"import nnmfaug as na; na.{first}; print([type(getattr(na, n)).__name__ for n in {sorted(hidden)}])"
+    if not hidden:
+        return
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "module" not in done.stdout
+
+
 def test_an_unknown_public_name_is_an_attribute_error_that_names_it() -> None:
     with pytest.raises(AttributeError, match="'nnmfaug' has no attribute 'nonsense'"):
         _ = na.nonsense

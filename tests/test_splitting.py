@@ -118,7 +118,7 @@ def test_splitting_an_unsorted_graph_keeps_its_order() -> None:
     graph = na.KnowledgeGraph.from_labels(triples, sort=False)
     splits = na.split(graph, valid=10, test=10, seed=1)
     place = {row: i for i, row in enumerate(triples)}
-    for _, part in splits.items():
+    for part in (splits.train, splits.valid, splits.test):
         assert (np.diff([place[row] for row in part.labels()]) > 0).all()
 
 

@@ -20,7 +20,7 @@ OPTIONS = ReadOptions(prefix=PREFIX)
 SUFFIXES = [".tsv", ".txt", ".csv", ".nt", ".parquet"]
 PACKED = [".tsv.gz", ".txt.bz2", ".csv.zst", ".csv.bz2", ".nt.gz", ".tsv.zst"]
 FUZZ = settings(
-    max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
+    max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
 )
 
 NASTY = [
@@ -134,22 +134,22 @@ def check_round_trip(graph: KnowledgeGraph, path: Path) -> None:
     assert (again.report.rejected, again.report.blank, again.report.comment) == (0, 0, 0)
 
 
-@pytest.mark.parametrize("suffix", [*SUFFIXES, ".tsv.gz", ".csv.zst", ".nt.bz2"])
+@pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("name", NASTY, ids=ascii)
 def test_a_nasty_name_comes_back_or_is_refused(tmp_path: Path, name: str, suffix: str) -> None:
     alone = KnowledgeGraph.from_labels([(name, name, name)])
     check_round_trip(alone, tmp_path / f"alone{suffix}")
-    if suffix in (".tsv", ".csv", ".nt"):
+    if suffix in (".tsv", ".nt"):
         rows = [("z", "r", name), (name, "r", "a"), ("b", name, "c"), ("a", "r", "a")]
         check_round_trip(KnowledgeGraph.from_labels(rows, sort=False), tmp_path / f"among{suffix}")
 
 
-@pytest.mark.parametrize("suffix", [*SUFFIXES, ".csv.gz"])
+@pytest.mark.parametrize("suffix", [*SUFFIXES, *PACKED])
 def test_all_nasty_names_come_back_together(tmp_path: Path, suffix: str) -> None:
     rng = random.Random(5)
     rows = [(rng.choice(NASTY), rng.choice(NASTY), rng.choice(NASTY)) for _ in range(300)]
     rows += [(name, rng.choice(NASTY), rng.choice(NASTY)) for name in NASTY]
-    if suffix in (".tsv", ".txt"):
+    if suffix.startswith((".tsv", ".txt")):
         rows = [row for row in rows if not re.search(r"[\t\n\r]", "".join(row))]
     for seed in range(3):
         random.Random(seed).shuffle(rows)
@@ -217,7 +217,7 @@ SPICY = st.text(st.sampled_from(list('ab",\n\r #é\0\ufeff\u2028%/:_<>\\\t')), m
 ROWS = st.lists(st.tuples(TEXT | SPICY, TEXT | SPICY, TEXT | SPICY), min_size=1, max_size=8)
 
 
-@pytest.mark.parametrize(("suffix", "n_examples"), [(".csv", 100), (".parquet", 30), (".nt", 300)])
+@pytest.mark.parametrize(("suffix", "n_examples"), [(".csv", 80), (".parquet", 25), (".nt", 300)])
 def test_any_text_comes_back(scratch: Path, suffix: str, n_examples: int) -> None:
     @settings(FUZZ, max_examples=n_examples)
     @given(rows=ROWS)

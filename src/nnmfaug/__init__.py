@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nnmfaug.errors import DataError
-    from nnmfaug.family import FamilyWorld, family
+    from nnmfaug.families import FamilyWorld, family
     from nnmfaug.graph import KnowledgeGraph, ReadReport, Splits, Vocabulary
     from nnmfaug.io import (
         Limits,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "nnmfaug.errors": ["DataError"],
-    "nnmfaug.family": ["FamilyWorld", "family"],
+    "nnmfaug.families": ["FamilyWorld", "family"],
     "nnmfaug.graph": ["KnowledgeGraph", "ReadReport", "Splits", "Vocabulary"],
     "nnmfaug.io": [
         "Limits",

@@ -60,13 +60,15 @@ def find(name: str) -> Dataset | None:
 def locate(dataset: Dataset) -> Path:
     """Return where the data set lies on this machine: a folder of splits, or a checked archive.
 
-    An archive is looked for in the folder ``NNMFAUG_DATA``, if that is set, else where :func:`fetch` puts it.
+    An archive is looked for in the folder ``NNMFAUG_DATA``, if that is set, then where :func:`fetch` puts it.
     """
     if not dataset.archive:
         return _pykeen_folder(dataset)
     given = os.environ.get("NNMFAUG_DATA")
-    path = Path(given or cache_folder()) / dataset.archive
-    if not path.is_file():
+    folders = [Path(given), cache_folder()] if given else [cache_folder()]
+    path = next((folder / dataset.archive for folder in folders if (folder / dataset.archive).is_file()), None)
+    if path is None:
+        path = folders[0] / dataset.archive
         where = f"the folder NNMFAUG_DATA has no {dataset.archive}" if given else "it is not on this machine"
         raise DataError(
             f"{dataset.name}: {where}; to download it: nnmfaug datasets fetch {dataset.name}", path=path

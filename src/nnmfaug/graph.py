@@ -99,8 +99,14 @@ class Vocabulary:
             (name for v in (self, *others) for name in v.relations),
         )
 
-    def check_ids(self, triples: NDArray[np.integer]) -> None:
-        """Raise if a row of ids, shape (n, 3), is not a triple of these names."""
+    def check_ids(self, triples: NDArray[np.generic]) -> None:
+        """Raise unless these are rows of ids, shape (n, 3), and each is a triple of these names."""
+        if triples.ndim != 2 or triples.shape[1] != 3:
+            msg = f"triples of shape {triples.shape}: must be (n_triples, 3)"
+            raise ValueError(msg)
+        if triples.size and triples.dtype.kind not in "iu":
+            msg = f"triples of type {triples.dtype}: ids must be integers"
+            raise ValueError(msg)
         limits = (len(self.entities), len(self.relations), len(self.entities))
         if len(triples) and ((triples.min(axis=0) < 0) | (triples.max(axis=0) >= limits)).any():
             msg = f"ids from {triples.min(axis=0)} to {triples.max(axis=0)}: must be from 0 to below {limits}"
@@ -159,11 +165,8 @@ class KnowledgeGraph:
     report: ReadReport | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        self.vocabulary.check_ids(np.asarray(self.triples))
         triples = np.array(self.triples, dtype=np.int32, order="C")
-        if triples.ndim != 2 or triples.shape[1] != 3:
-            msg = f"triples of shape {triples.shape}: must be (n_triples, 3)"
-            raise ValueError(msg)
-        self.vocabulary.check_ids(triples)
         triples.setflags(write=False)
         object.__setattr__(self, "triples", triples)
         steps = np.diff(self.vocabulary.keys(triples))
@@ -214,7 +217,7 @@ class KnowledgeGraph:
 
     def contains(self, triples: ArrayLike) -> NDArray[np.bool_]:
         """Say for each row of ids, shape (n, 3), whether it is a triple of this graph."""
-        self.vocabulary.check_ids(np.asarray(triples).reshape(-1, 3))
+        self.vocabulary.check_ids(np.asarray(triples))
         keys = self.vocabulary.keys(triples)
         if not len(self):
             return np.zeros(len(keys), dtype=np.bool_)

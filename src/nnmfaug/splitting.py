@@ -23,10 +23,8 @@ def split(graph: KnowledgeGraph, *, valid: int, test: int, seed: int, name: str 
     order = np.random.default_rng(seed).permutation(len(graph))
     movable = _movable(graph, graph.triples[order], valid + test)
     if len(movable) < valid + test:
-        msg = (
-            f"only {len(movable)} of {len(graph)} triples can leave train, or an entity or relation would be lost"
-        )
-        raise DataError(f"{msg}; {valid + test} were asked for")
+        msg = f"with seed {seed} only {len(movable)} of {len(graph)} triples can leave train"
+        raise DataError(f"{msg}, or an entity or relation would be lost; {valid + test} were asked for")
     chosen = order[movable]
     parts = {"valid": np.sort(chosen[:valid]), "test": np.sort(chosen[valid:])}
     graphs = {part: KnowledgeGraph(graph.vocabulary, graph.triples[rows]) for part, rows in parts.items()}

@@ -38,8 +38,9 @@ class SplitStats:
 class RelationStats:
     """One relation in train.
 
-    ``symmetric`` is the share of its triples whose mirror image is there too; ``inverse`` is the other relation
-    that best mirrors it, and ``inverse_share`` the share of the larger of the two that is mirrored.
+    ``symmetric`` is the share of its triples whose mirror image is there too (a self-loop has none); ``inverse``
+    is the other relation that best mirrors it, and ``inverse_share`` the share of the larger of the
+    two that is mirrored.
     """
 
     name: str
@@ -120,6 +121,8 @@ def _used(ids: NDArray[np.int32], count: int) -> NDArray[np.bool_]:
 
 
 def _describe_relations(graph: KnowledgeGraph) -> tuple[RelationStats, ...]:
+    if not len(graph):
+        return ()
     h, r, t = graph.triples.T
     n_triples = np.bincount(r, minlength=graph.n_relations)
     n_heads = _distinct_per_relation(h, r, graph)

@@ -17,6 +17,8 @@ from nnmfaug.io.tally import Kind, Tally
 
 HEADER: tuple[Kind, str] = ("header", "")
 
+KGTK_WORDS = frozenset({"node1", "label", "node2"})
+SplitLine = Callable[[bytes], list[bytes]]
 TakeRow = Callable[[list[bytes], int], None]
 """Called with head, relation and tail of an accepted row, and its line."""
 
@@ -69,13 +71,14 @@ HEADER_WORDS = (
 class Dialect:
     """How many columns a file has, what separates them, and which hold head, relation and tail.
 
-    ``header_line`` is the number of the line that names the columns, 0 if there is none.
+    ``header_line`` is the number of the line that names the columns, 0 if there is none; ``header`` its words.
     """
 
     delimiter: bytes
     n_columns: int = 3
     columns: tuple[int, int, int] = (0, 1, 2)
     header_line: int = 0
+    header: frozenset[str] = frozenset()
     max_line: int = 1 << 20
 
     @property
@@ -92,7 +95,7 @@ class Dialect:
             return "rejected", f"longer than {self.max_line:,} bytes"
         if len(fields) != self.n_columns and is_comment(line, len(fields)):
             return "comment", ""
-        if (reason := _not_utf8(line)) is not None:
+        if (reason := not_utf8(line)) is not None:
             return "rejected", reason
         if len(fields) != self.n_columns:
             columns = "1 column" if len(fields) == 1 else f"{len(fields)} columns"
@@ -118,7 +121,7 @@ class Dialect:
             and np.diff(ends, prepend=-1).max(initial=0) <= self.max_line
             and data[0] != ord("#")
             and not (data[starts] == ord("#")).any()
-            and _not_utf8(block) is None
+            and not_utf8(block) is None
         )
 
 
@@ -127,21 +130,20 @@ def is_comment(line: bytes, n_fields: int) -> bool:
     return line.startswith(b"#") and (n_fields == 1 or line[1:2] in (b" ", b"#", b"!"))
 
 
-def find_dialect(block: bytes, delimiter: bytes, options: ReadOptions) -> tuple[Dialect, frozenset[str]]:
-    """Look at the first line that says something; return the dialect and the words of the header, if any."""
+def find_dialect(blocks: Iterator[bytes], options: ReadOptions, split: SplitLine, delimiter: bytes) -> Dialect:
+    """Look whether the first line that says something names the columns."""
     dialect = Dialect(delimiter, max_line=options.limits.max_line)
-    if options.header is False:
-        return dialect, frozenset()
-    for number, line in enumerate(block[:-1].split(b"\n"), start=1):
-        fields = [field.strip(b'"') for field in line.split(delimiter)]
-        if not line.strip(b" ") or is_comment(line, len(fields)):
-            continue
+    lines = (line for block in blocks for line in block[:-1].split(b"\n"))
+    for number, line in enumerate(lines if options.header is not False else (), start=1):
+        fields = split(line)
         columns = read_header(fields)
-        if columns is None and not (options.header and len(fields) >= 3):
+        if columns is not None or (options.header and len(fields) >= 3 and not is_comment(line, len(fields))):
+            words = frozenset(_word(field) for field in fields)
+            columns = columns or (0, 1, 2)
+            return replace(dialect, n_columns=len(fields), columns=columns, header_line=number, header=words)
+        if line.strip(b" ") and not (is_comment(line, len(fields)) and len(fields) != 3):
             break
-        words = frozenset(_word(field) for field in fields)
-        return replace(dialect, n_columns=len(fields), columns=columns or (0, 1, 2), header_line=number), words
-    return dialect, frozenset()
+    return dialect
 
 
 def read_header(fields: list[bytes]) -> tuple[int, int, int] | None:
@@ -154,6 +156,8 @@ def read_header(fields: list[bytes]) -> tuple[int, int, int] | None:
     >>> read_header([b"alice", b"likes", b"bob"])
     """
     words = [_word(field) for field in fields]
+    if set(words) >= KGTK_WORDS:  # which may stand among columns called type, source and so on
+        return words.index("node1"), words.index("label"), words.index("node2")
     found = [[i for i, word in enumerate(words) if word in known] for known in HEADER_WORDS]
     if any(len(columns) != 1 for columns in found):
         return None
@@ -188,13 +192,17 @@ def scan_row(
     n_lines: int = 1,
 ) -> None:
     """Judge one row, count it, and hand it on if it is a triple."""
-    kind, reason = HEADER if tally.line + 1 == dialect.header_line else dialect.judge(line, fields)
+    number = tally.line + 1
+    if number < dialect.header_line:  # what stands above a header is no row, whatever its shape
+        tally.take("comment" if line.strip(b" ") else "blank", n_lines=n_lines)
+        return
+    kind, reason = HEADER if number == dialect.header_line else dialect.judge(line, fields)
     if kind == "rejected":
         tally.reject(reason, line, n_lines=n_lines)
         return
     if kind == "accepted":
         tally.hash_names += line.startswith(b"#")
-        take_row([fields[column] for column in dialect.columns], tally.line + 1)
+        take_row([fields[column] for column in dialect.columns], number)
     tally.take(kind, n_lines=n_lines)
 
 
@@ -202,7 +210,8 @@ def _word(field: bytes) -> str:
     return field.decode(errors="replace").strip(' "#').lower()
 
 
-def _not_utf8(text: bytes) -> str | None:
+def not_utf8(text: bytes) -> str | None:
+    """Say why bytes are not UTF-8, or None if they are."""
     if text.isascii():
         return None
     try:

@@ -9,7 +9,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, cast
 
@@ -24,9 +24,10 @@ from nnmfaug.errors import DataError
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a new file beside ``path`` that takes its place afterwards, or is removed on an error."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir():
         raise DataError("this is a folder, a file is needed", path=path)
+    made = [folder for folder in path.parents if not folder.exists()]
+    path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name[:64]}.", suffix=".tmp", dir=path.parent)
     os.close(handle)
     draft = Path(name)
@@ -36,8 +37,12 @@ def replacing(path: Path) -> Iterator[Path]:
             os.fsync(file.fileno())
         draft.chmod(0o666 & ~_umask())
         draft.replace(path)
-    finally:
+    except BaseException:
         draft.unlink(missing_ok=True)
+        for folder in made:
+            with suppress(OSError):  # somebody else's file is in it by now
+                folder.rmdir()
+        raise
 
 
 @contextmanager

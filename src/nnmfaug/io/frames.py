@@ -39,8 +39,8 @@ def from_dataframe(frame: DataFrame, columns: Sequence[str] | None = None) -> Kn
     [('a', 'likes', 'b')]
     """
     columns = list(frame.columns) if columns is None else list(columns)
-    if len(columns) != 3:
-        msg = f"columns={columns}: three are needed, of heads, relations and tails"
+    if len(columns) != 3 or len(set(columns)) != 3:
+        msg = f"columns={columns}: three different ones are needed, of heads, relations and tails"
         raise ValueError(msg)
     cells = [frame[column].to_list() for column in columns]
     for row, names in enumerate(zip(*cells, strict=True)):

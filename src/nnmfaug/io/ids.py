@@ -45,7 +45,7 @@ def read_names(path: Path, layout: IdLayout, options: ReadOptions) -> list[str]:
     names: dict[int, str] = {}
     for line, text in _body(path, layout, options):
         name, number = _name_and_id(text, id_first=layout.id_first)
-        if not number.isdecimal() or not name:
+        if not number.isdecimal() or len(number) > 11 or not name:
             raise DataError("expected a name and an id", path=path, line=line)
         if int(number) in names:
             raise DataError(f"the id {number} is here twice", path=path, line=line)
@@ -125,7 +125,7 @@ def _name_and_id(text: str, *, id_first: bool) -> tuple[str, str]:
 def _why_not_ids(fields: list[str], layout: IdLayout, n_entities: int, n_relations: int) -> str:
     if len(fields) != 3:
         return f"{len(fields)} columns, expected 3"
-    if not all(field.isdecimal() for field in fields):
+    if not all(field.isdecimal() and len(field) < 12 for field in fields):
         return "an id is not a number"
     h, r, t = (int(fields[column]) for column in layout.order)
     if max(h, t) >= n_entities or r >= n_relations:

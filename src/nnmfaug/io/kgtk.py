@@ -6,7 +6,6 @@ import re
 
 from nnmfaug.io.table import Interner
 
-HEADER = frozenset({"node1", "label", "node2"})
 LITERAL = re.compile(r"[\"'^@!]|[+-]?\.?[0-9]")
 ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 MEANING = {"t": "\t", "n": "\n", "r": "\r"}

@@ -63,7 +63,7 @@ def _three_files(paths: Sequence[str | Path], options: ReadOptions) -> Splits:
     if len(paths) != 3:
         msg = f"{len(paths)} paths: three are needed, train, valid and test"
         raise ValueError(msg)
-    train, valid, test = (read_triples(path, options) for path in paths)
+    train, valid, test = (_read_file(Path(path), options) for path in paths)
     return Splits.merge(Path(paths[0]).parent.name or "splits", train=train, valid=valid, test=test)
 
 
@@ -117,7 +117,8 @@ def _read_folder(folder: Path, options: ReadOptions) -> Splits:
         names = _names(home, layout, options)
     elif (home / DICTS.entities).is_file() and (home / DICTS.relations).is_file():
         names = _names(home, DICTS, options)
-    graphs = {split: read(path) for split, path in files.items()}
+    # An empty file is an empty split, but there must be something to train on.
+    graphs = {split: read(path) for split, path in files.items() if split == "train" or not _is_empty(path)}
     return Splits.merge(home.resolve().name, **graphs, names=names)
 
 
@@ -133,12 +134,19 @@ def _find_layout(folder: Path) -> tuple[IdLayout | None, dict[str, Path]]:
         if match is not None:
             split = next(split for split in SPELLINGS if match[split])
             found.setdefault(match["prefix"] or "", {}).setdefault(split, []).append(path)
-    groups = [group for _, group in sorted(found.items()) if "train" in group]
+    groups = [group for group in found.values() if "train" in group]
     if not groups:
         return None, {}
-    if len(groups) > 1 and "" not in found:
-        raise DataError(f"several data sets in one folder: {', '.join(sorted(found))}", path=folder)
-    return None, {split: _only(paths) for split, paths in groups[0].items()}
+    group = found[""] if "train" in found.get("", {}) else groups[0]
+    strays = [
+        path for other in found.values() for split, paths in other.items() for path in paths if split not in group
+    ]
+    if strays or (len(groups) > 1 and group is not found.get("")):
+        names = ", ".join(path.name for other in found.values() for paths in other.values() for path in paths)
+        raise DataError(
+            f"which of these files belong together? {names}: keep one train, valid and test", path=folder
+        )
+    return None, {split: _only(paths) for split, paths in group.items()}
 
 
 def _stem(path: Path) -> str:
@@ -150,6 +158,10 @@ def _stem(path: Path) -> str:
                 name = name[: -len(suffix)]
                 break
     return name
+
+
+def _is_empty(path: Path) -> bool:
+    return path.read_bytes()[:4].strip() in (b"", b"0") if path.stat().st_size <= 4 else False
 
 
 def _only(paths: list[Path]) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -49,17 +48,24 @@ class ReadOptions:
             msg = f"bad_lines={self.bad_lines!r}: must be 'error' or 'skip'"
             raise ValueError(msg)
         try:
-            codecs.lookup(self.encoding)
+            b"a".decode(self.encoding)
+        except UnicodeError:
+            pass  # an encoding that needs more than one byte
         except LookupError:
-            msg = f"encoding={self.encoding!r}: Python knows no such encoding"
+            msg = f"encoding={self.encoding!r}: Python knows no such encoding of text"
             raise ValueError(msg) from None
 
     def check(self, report: ReadReport, hint: str = "") -> ReadReport:
         """Return the report if what it says may pass, else raise with the first bad lines."""
         if report.rejected and self.bad_lines == "error":
             raise bad_lines_error(report.path, report.rejects, hint)
-        if not report.accepted:
-            msg = "no triples: the file is empty" if not report.lines else "no triples in this file"
+        if report.accepted <= report.literals:
+            msg = "no triples in this file" if report.lines else "no triples: the file is empty"
+            msg += (
+                f", only {report.literals} with a text or a number in place of an entity"
+                if report.literals
+                else ""
+            )
             raise DataError(msg + hint, path=report.path)
         return report
 

@@ -53,6 +53,10 @@ class RecordParser:
                 return n_lines, fields
         return 1, self._fields(first, strict=False) or [first]
 
+    def split(self, line: bytes) -> list[bytes]:
+        """Split one line into its fields."""
+        return self.parse([line], 1)[1]
+
     def _fields(self, text: bytes, *, strict: bool) -> list[bytes] | None:
         fields, place = [], 0
         while True:

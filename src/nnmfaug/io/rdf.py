@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote
 
 from nnmfaug.errors import DataError
 from nnmfaug.graph import LabelledTriple
+from nnmfaug.io.delimited import not_utf8
 from nnmfaug.io.options import Format, ReadOptions
 from nnmfaug.io.table import Interner, Table
 from nnmfaug.io.tally import Tally
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 
 MAX_STATEMENT = 1 << 26
 """Longest line; literals can be long, and are left out anyway."""
+MAX_PARSED = 1 << 23
+"""Longest line that is given to pyoxigraph, whose buffer is twice this."""
+LONG_LITERAL = re.compile(
+    rb"""[ \t]*(?:<[^>]*>|_:\S+)[ \t]*<[^>]*>[ \t]*"[^"\\]*(?:\\.[^"\\]*)*"(?:@[\w-]+|\^\^<[^>]*>)?[ \t]*"""
+    rb"""(?:<[^>]*>|_:\S+)?[ \t]*\.[ \t]*(?:#.*)?"""
+)
 BLANK_OR_COMMENT = re.compile(rb"[ \t]*(#.*)?")
 IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*")
 BLANK_NODE = re.compile(r"_:[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_-])?")
@@ -47,8 +54,10 @@ def read_rdf(blocks: Iterator[bytes], shown: str, format_name: Format, options: 
     else:
         for block in blocks:
             _read_lines(block, format_name, collector, tally)
-    report = tally.report(shown, format_name, collector.notes(), collector.literals)
-    return collector.rows.table(options.check(report))
+    report = options.check(tally.report(shown, format_name, collector.notes(), collector.literals))
+    if not collector.rows.lines:
+        raise DataError("no triples between entities in this file", path=shown)
+    return collector.rows.table(report)
 
 
 class _Collector:
@@ -91,7 +100,7 @@ class _Collector:
 
 def _read_lines(block: bytes, format_name: Format, collector: _Collector, tally: Tally) -> None:
     """Parse a block at once; unless every line is one statement, line by line, so that each is judged alone."""
-    quads = _parse(block, format_name)
+    quads = _parse(block, format_name) if len(block) <= MAX_PARSED else []
     if isinstance(quads, list) and len(quads) == block.count(b"\n"):
         collector.take(quads, tally.line + 1, step=1)
         tally.take("accepted", n_lines=len(quads))
@@ -99,6 +108,11 @@ def _read_lines(block: bytes, format_name: Format, collector: _Collector, tally:
     for text in block[:-1].split(b"\n"):
         if (match := BLANK_OR_COMMENT.fullmatch(text)) is not None:
             tally.take("blank" if match[1] is None else "comment")
+        elif len(text) > MAX_PARSED and LONG_LITERAL.fullmatch(text):
+            collector.literals += 1
+            tally.take("accepted")
+        elif len(text) > MAX_PARSED:
+            tally.reject(f"longer than {MAX_PARSED:,} bytes", text)
         elif isinstance(quads := _parse(text, format_name), list) and len(quads) == 1:
             collector.take(quads, tally.line + 1)
             tally.take("accepted")
@@ -109,6 +123,9 @@ def _read_lines(block: bytes, format_name: Format, collector: _Collector, tally:
 def _parse(text: bytes, format_name: Format) -> list[ox.Quad] | str:
     """Return the statements, or why they cannot be read."""
     import pyoxigraph
+
+    if (reason := not_utf8(text)) is not None:
+        return reason
 
     formats = {"nt": pyoxigraph.RdfFormat.N_TRIPLES, "nq": pyoxigraph.RdfFormat.N_QUADS}
     try:
@@ -126,6 +143,8 @@ def _read_turtle(blocks: Iterator[bytes], shown: str, collector: _Collector, tal
         collector.take(pyoxigraph.parse(input=stream, format=pyoxigraph.RdfFormat.TURTLE, lenient=True))
     except SyntaxError as error:
         raise DataError(_reason(error), path=shown, line=error.lineno) from None
+    except MemoryError as error:
+        raise DataError(f"a statement is too long: {error}", path=shown, line=tally.line) from None
 
 
 class _Counting(io.RawIOBase):

@@ -15,10 +15,10 @@ from typing import get_args
 from nnmfaug.errors import DataError
 from nnmfaug.graph import KnowledgeGraph, ReadReport, Vocabulary
 from nnmfaug.io import kgtk, rdf
-from nnmfaug.io.delimited import Dialect, TakeRow, find_dialect, scan_lines
+from nnmfaug.io.delimited import KGTK_WORDS, Dialect, TakeRow, find_dialect, read_header, scan_lines
 from nnmfaug.io.options import Format, ReadOptions
-from nnmfaug.io.quoted import scan_quoted
-from nnmfaug.io.stream import BLOCK, UNPACKERS, line_blocks, open_stream, text_blocks
+from nnmfaug.io.quoted import RecordParser, scan_quoted
+from nnmfaug.io.stream import BLOCK, UNPACKERS, is_utf8, line_blocks, open_stream, text_blocks
 from nnmfaug.io.table import Interner, Table
 from nnmfaug.io.tally import Tally
 from nnmfaug.progress import report as report_progress
@@ -33,7 +33,8 @@ SUFFIXES: dict[str, Format] = {
 }
 STATEMENT = re.compile(rb"\s*(<[^>]*>|_:\S+)\s*<[^>]*>\s*(<[^>]*>|_:\S+|\".*)(\s*<[^>]*>)?\s*\.\s*(#.*)?")
 MAGIC = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, *UNPACKERS)
-TURTLE = re.compile(rb"\s*(@prefix|@base|prefix\s|base\s)", re.IGNORECASE)
+TURTLE = re.compile(rb"\s*@?(prefix\s+[^\s:]*:|base)\s*<", re.IGNORECASE)
+PARQUET = re.compile(rb"PAR1[\x00-\x08\x0e-\x1f]")
 
 
 def read_triples(path: str | Path, options: ReadOptions | None = None) -> KnowledgeGraph:
@@ -94,7 +95,7 @@ class _Source:
         """The first bytes decide what they can, then the option, then the suffix, then the first lines."""
         with open_stream(self.path, self.options.limits, self.shown) as stream:
             head = stream.read(512)
-        if head.startswith(b"PAR1"):
+        if PARQUET.match(head):  # PAR1 alone may open a name
             return "parquet"
         if head.startswith(tuple(UNPACKERS)):
             raise DataError("packed twice: unpack it once and try again", path=self.shown)
@@ -106,10 +107,10 @@ class _Source:
         with self.lines(self.options.limits.max_line) as blocks:
             first = next(blocks, b"\n")[:-1].split(b"\n")
         first = [line for line in first[:1000] if line.strip() and not line.startswith(b"#")][:20] or [b""]
-        if any(TURTLE.match(line) for line in first):
+        if TURTLE.match(first[0]):
             return "ttl"
-        if (match := STATEMENT.fullmatch(first[0])) is not None and first[0].count(b"\t") in (0, 2):
-            return "nq" if any((m := STATEMENT.fullmatch(line)) and m[3] for line in first) or match[3] else "nt"
+        if STATEMENT.fullmatch(first[0]):
+            return "nq" if any((match := STATEMENT.fullmatch(line)) and match[3] for line in first) else "nt"
         return "csv" if all(b"\t" not in line and b"," in line for line in first) else "tsv"
 
     def parquet(self, folder: Path) -> Table:
@@ -124,13 +125,15 @@ class _Source:
     def delimited(self, format_name: Format, folder: Path, *, ordered: bool) -> Table:
         """Judge every line; hand the triples to DuckDB, or gather them here if order or quotes matter."""
         delimiter = b"," if format_name == "csv" else b"\t"
+        quoted = format_name == "csv" and self._has_quotes()
+        split = RecordParser(delimiter).split if quoted else lambda line: line.split(delimiter)
         with self.lines(self.options.limits.max_line) as blocks:
-            dialect, words = find_dialect(next(blocks, b"\n"), delimiter, self.options)
-        if format_name == "kgtk" and not words:
+            dialect = find_dialect(blocks, self.options, split, delimiter)
+        if format_name == "kgtk" and not dialect.header_line:
             raise DataError("KGTK needs a header line with node1, label and node2", path=self.shown, line=1)
-        if words >= kgtk.HEADER:
+        if format_name == "tsv" and self.options.format is None and dialect.header >= KGTK_WORDS:
             format_name = "kgtk"
-        if ordered or format_name == "kgtk" or (format_name == "csv" and self._has_quotes()):
+        if ordered or quoted or format_name == "kgtk":
             return self._gather(format_name, dialect)
         return self._through_duckdb(format_name, dialect, folder)
 
@@ -165,6 +168,7 @@ class _Source:
                 return table
         tally, target = Tally(), folder / "lines"
         with self.lines(dialect.max_line) as blocks, target.open("wb") as file:
+            file.write(codecs.BOM_UTF8)  # which DuckDB takes off, so that one that opens a name stays
 
             def take_row(fields: list[bytes], _line: int) -> None:
                 file.write(dialect.delimiter.join(fields) + b"\n")
@@ -179,7 +183,7 @@ class _Source:
 
     def _plain_lines(self, dialect: Dialect) -> int:
         """Count the lines of a file in which only rows can be, as far as a glance tells; else 0."""
-        if not dialect.is_plain or dialect.header_line or self.options.encoding != "utf-8":
+        if not dialect.is_plain or dialect.header_line or not is_utf8(self.options.encoding):
             return 0
         n_lines, before = 0, b"\n"
         with self.path.open("rb") as file:
@@ -196,6 +200,13 @@ class _Source:
                 before = block
                 report_progress(f"reading {self.shown}", file.tell(), os.fstat(file.fileno()).st_size)
         return n_lines + (not before.endswith(b"\n"))
+
+
+def opens_a_table(line: bytes) -> bool:
+    """Whether a row of TSV can be the first of a file and still be read as a row."""
+    line = line.rstrip(b"\n")
+    others = (STATEMENT.fullmatch(line), TURTLE.match(line), PARQUET.match(line), is_archive(line))
+    return not any(others) and not line.startswith(MAGIC) and read_header(line.split(b"\t")) is None
 
 
 def is_archive(head: bytes) -> bool:
@@ -215,7 +226,9 @@ def _hint(tally: Tally) -> str:
     """What to do if no line could be read."""
     if tally.counts["accepted"] or not tally.rejects:
         return ""
-    text = tally.rejects[0].text
+    text, reason = tally.rejects[0].text, tally.rejects[0].reason
+    if "column" not in reason:
+        return ""
     if text.count("\t") == 2:
         return " The columns look separated by tabs: pass --format tsv."
     if text.count(",") == 2:

@@ -24,10 +24,16 @@ from nnmfaug.errors import DataError
 from nnmfaug.progress import report
 
 BLOCK = 1 << 20
+BZIP2 = (b"1AY&SY", b"\x17rE8P\x90")
+"""What follows the level in a bzip2 file: a block, or the end. BZh alone may open a name."""
 
 UNPACKERS: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {
-    b"\x1f\x8b": lambda file: cast("IO[bytes]", gzip.GzipFile(fileobj=file)),
-    b"BZh": lambda file: cast("IO[bytes]", bz2.BZ2File(file)),
+    b"\x1f\x8b\x08": lambda file: cast("IO[bytes]", gzip.GzipFile(fileobj=file)),
+    **{
+        b"BZh%d" % i + mark: lambda file: cast("IO[bytes]", bz2.BZ2File(file))
+        for i in range(1, 10)
+        for mark in BZIP2
+    },
     b"\x28\xb5\x2f\xfd": lambda file: cast("IO[bytes]", zstd.ZstdFile(file)),
 }
 """First bytes of a file → what unpacks it."""
@@ -89,7 +95,7 @@ class _Unpacked(io.RawIOBase):
 def open_stream(path: Path, limits: Limits, shown: str | None = None) -> Iterator[io.BufferedReader]:
     """Open a file; what is gzip, bzip2 or zstd by its first bytes is unpacked, whatever its name."""
     with path.open("rb") as file:
-        head = file.read(8)
+        head = file.read(16)
         file.seek(0)
         unpack = next((opener for magic, opener in UNPACKERS.items() if head.startswith(magic)), None)
         source = unpack(file) if unpack else file
@@ -99,9 +105,8 @@ def open_stream(path: Path, limits: Limits, shown: str | None = None) -> Iterato
 def text_blocks(stream: IO[bytes], shown: str, encoding: str) -> Iterator[bytes]:
     """Yield the text of a stream as UTF-8 without a byte order mark, in blocks that end anywhere."""
     block = stream.read(BLOCK)
-    if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
-        if block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            raise DataError("this is UTF-16, not UTF-8: pass --encoding utf-16", path=shown)
+    if is_utf8(encoding):
+        _refuse_utf16(block[:512], shown)
         block = block.removeprefix(codecs.BOM_UTF8)
         while block:
             yield block
@@ -115,6 +120,20 @@ def text_blocks(stream: IO[bytes], shown: str, encoding: str) -> Iterator[bytes]
         yield decoder.decode(b"", final=True).encode()
     except UnicodeError as error:
         raise DataError(f"not {encoding} text ({error}): pass another --encoding", path=shown) from error
+
+
+def is_utf8(encoding: str) -> bool:
+    """Whether this is one of the names of UTF-8."""
+    return codecs.lookup(encoding).name == "utf-8"
+
+
+def _refuse_utf16(head: bytes, shown: str) -> None:
+    """Every other byte of most texts in UTF-16 is zero, and what is left is valid UTF-8."""
+    marked = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    for name, zeros, letters in (("utf-16-be", head[0::2], head[1::2]), ("utf-16-le", head[1::2], head[0::2])):
+        half = len(letters) / 2
+        if marked or (zeros.count(0) > 1.4 * half and sum(letter > ord(" ") for letter in letters) > half):
+            raise DataError(f"this is UTF-16: pass --encoding {'utf-16' if marked else name}", path=shown)
 
 
 def line_blocks(blocks: Iterator[bytes], max_line: int) -> Iterator[bytes]:

@@ -59,7 +59,7 @@ class Table:
         column = int(np.argmin(ids[row]))
         name = (self.relations if column == 1 else self.entities)[self.ids[row, column]]
         msg = f"the {('head', 'relation', 'tail')[column]} {name!r} is not a name of the graph"
-        line = None if self.lines is None else int(self.lines[row])
+        line = int(self.lines[row]) or None if self.lines is not None else None  # Turtle has no lines to name
         raise DataError(f"{msg} ({len(unknown)} such rows)", path=self.report.path, line=line)
 
 

@@ -7,15 +7,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from nnmfaug.errors import DataError
 from nnmfaug.graph import KnowledgeGraph, LabelledTriple, Splits
 from nnmfaug.io import rdf
-from nnmfaug.io.delimited import read_header
 from nnmfaug.io.files import open_text, replacing
 from nnmfaug.io.ids import LIBKGE, OPENKE, IdLayout
-from nnmfaug.io.read import plain_suffix
+from nnmfaug.io.quoted import MAX_RECORD_LINES
+from nnmfaug.io.read import opens_a_table, plain_suffix
 
 Layout = Literal["pykeen", "dglke", "libkge", "openke"]
 HEADER: LabelledTriple = ("head", "relation", "tail")
@@ -51,12 +51,15 @@ def write_splits(splits: Splits, folder: str | Path, layout: Layout = "pykeen") 
     The folder may hold the same files from before, which are replaced, but no others.
     """
     folder = Path(folder)
-    files = _id_files(splits, folder, LIBKGE) if layout == "libkge" else None
-    files = _id_files(splits, folder, OPENKE) if layout == "openke" else files
-    if files is None:
-        check = _pykeen_trap if layout == "pykeen" else _dglke_trap
-        files = {f"{name}.txt": _tsv(check(graph.labels(), folder), folder) for name, graph in splits.items()}
-    write_files(folder, files)
+    if layout in TRAPS:
+        trap, why = TRAPS[layout]
+        parts = {name: _refuse(graph.labels(), folder, trap, why) for name, graph in splits.items()}
+        write_files(folder, {f"{name}.txt": _tsv(rows, folder) for name, rows in parts.items()})
+    elif layout in ID_LAYOUTS:
+        write_files(folder, _id_files(splits, folder, ID_LAYOUTS[layout]))
+    else:
+        msg = f"layout={layout!r}: must be one of {', '.join(get_args(Layout))}"
+        raise ValueError(msg)
 
 
 def write_files(folder: Path, files: dict[str, Iterator[str]]) -> None:
@@ -65,58 +68,66 @@ def write_files(folder: Path, files: dict[str, Iterator[str]]) -> None:
     if others or (folder.exists() and not folder.is_dir()):
         found = f"the folder holds other files ({', '.join(others[:5])})" if others else "this is a file"
         raise DataError(f"{found}: name a new folder", path=folder)
-    new = not folder.exists()
-    try:
-        with ExitStack() as drafts:
-            for name, lines in files.items():
-                draft = drafts.enter_context(replacing(folder / name))
-                with open_text(draft, folder / name) as file:
-                    file.writelines(lines)
-    except BaseException:
-        if new and folder.is_dir():
-            folder.rmdir()
-        raise
+    with ExitStack() as drafts:
+        for name, lines in files.items():
+            draft = drafts.enter_context(replacing(folder / name))
+            with open_text(draft, folder / name) as file:
+                file.writelines(lines)
 
 
-def _tsv(rows: Iterable[LabelledTriple], path: Path, _prefix: str | None = None) -> Iterator[str]:
-    for i, row in enumerate(rows):
+def _tsv(rows: Iterable[LabelledTriple], path: Path) -> Iterator[str]:
+    for row in rows:
         if any(LINE_BREAKERS.search(name) for name in row):
             name = next(name for name in row if LINE_BREAKERS.search(name))
             raise DataError(f"the name {name!r} holds a tab or line end: write .csv or .parquet", path=path)
-        if i == 0 and (read_header([name.encode() for name in row]) or row[0].startswith("\ufeff")):
-            yield "\t".join(HEADER) + "\n"  # else the first triple would be read as one
         yield "\t".join(row) + "\n"
 
 
-def _csv(rows: Iterable[LabelledTriple], _path: Path, _prefix: str | None) -> Iterator[str]:
+def _tsv_file(rows: Iterable[LabelledTriple], path: Path, _prefix: str | None) -> Iterator[str]:
+    """With a header, if the first triple would be taken for one or for another format."""
+    lines = _tsv(rows, path)
+    first = next(lines, "")
+    if first and not opens_a_table(first.encode()):
+        yield "\t".join(HEADER) + "\n"
+    yield first
+    yield from lines
+
+
+def _csv(rows: Iterable[LabelledTriple], path: Path, _prefix: str | None) -> Iterator[str]:
     for row in (HEADER, *rows):
-        yield ",".join(f'"{n.replace(chr(34), chr(34) * 2)}"' if NEEDS_QUOTES.search(n) else n for n in row) + "\n"
+        line = ",".join(f'"{n.replace(chr(34), chr(34) * 2)}"' if NEEDS_QUOTES.search(n) else n for n in row)
+        if len(line.encode().splitlines()) >= MAX_RECORD_LINES:
+            raise DataError(f"a name of {row!r} holds too many line ends: write .parquet", path=path)
+        yield line + "\n"
 
 
 WRITERS: dict[str, Callable[[Iterable[LabelledTriple], Path, str | None], Iterator[str]]] = {
-    ".tsv": _tsv,
-    ".txt": _tsv,
+    ".tsv": _tsv_file,
+    ".txt": _tsv_file,
     ".csv": _csv,
     ".nt": rdf.n_triples,
 }
 
 
-def _pykeen_trap(rows: Iterable[LabelledTriple], path: Path) -> Iterator[LabelledTriple]:
+TRAPS: dict[str, tuple[re.Pattern[str], str]] = {
     # PyKEEN 1.11 reads TSV with quotes on: a name that opens with one swallows the lines up to the next.
-    return _refuse(rows, path, re.compile(r'^"'), "PyKEEN's reader would merge lines; use to_pykeen instead")
-
-
-def _dglke_trap(rows: Iterable[LabelledTriple], path: Path) -> Iterator[LabelledTriple]:
-    return _refuse(rows, path, re.compile(r"^\s|\s$"), "DGL-KE's reader strips white space at the ends of a line")
+    "pykeen": (re.compile(r'^"'), "PyKEEN's reader would merge lines; use to_pykeen instead"),
+    "dglke": (re.compile(r"^\s|\s$"), "DGL-KE's reader strips white space at the ends of a line"),
+}
+ID_LAYOUTS = {"libkge": LIBKGE, "openke": OPENKE}
 
 
 def _refuse(
     rows: Iterable[LabelledTriple], path: Path, trap: re.Pattern[str], why: str
 ) -> Iterator[LabelledTriple]:
-    for row in rows:
+    for i, row in enumerate(rows):
         for name in row:
             if trap.search(name):
                 raise DataError(f"the name {name!r} would not survive: {why}", path=path)
+        if i == 0 and not opens_a_table("\t".join(row).encode()):
+            raise DataError(
+                f"the triple {row!r} at the top of a file would be taken for something else", path=path
+            )
         yield row
 
 

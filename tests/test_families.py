@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from nnmfaug.family import FamilyWorld, family
+from nnmfaug.families import FamilyWorld, family
 from nnmfaug.graph import KnowledgeGraph
 
 Pairs = set[tuple[int, int]]

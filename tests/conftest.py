@@ -1,0 +1,74 @@
+"""What several test files share: the published archives, and a graph whose names try the readers."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+import nnmfaug as na
+from nnmfaug.datasets import DATASETS
+
+settings.register_profile("nnmfaug", deadline=None, print_blob=True)  # a busy machine is no failure
+settings.load_profile("nnmfaug")
+
+NASTY = (
+    "NA",
+    "null",
+    "nan",
+    "None",
+    "007",
+    "00260881",
+    "1e5",
+    "True",
+    "-inf",
+    "#x",
+    "$x$",
+    "<b>",
+    "=1+1",
+    'a"b',
+    "it's",
+    "x,y",
+    "a b",
+    "a\\tb",
+    "\\N",
+    "é",
+    "e\u0301",
+    "名前",
+    "a\u2028b",
+    "a\x0bb",
+    "a\x85b",
+    "a\xa0b",
+    "\U0001f600",
+    "_:b0",
+    "http://example.org/x#y",
+    "x" * 5000,
+)
+"""Names that every layout can hold."""
+
+
+@pytest.fixture
+def archives() -> Path:
+    """The folder of the published archives: not given, a skip; given but not whole, a failure."""
+    given = os.environ.get("NNMFAUG_DATA")
+    if not given:
+        pytest.skip("set NNMFAUG_DATA to a folder with dL50a.tgz, WN18RR.tar.gz and fb15k-237.tgz to run this")
+    folder = Path(given)
+    missing = [d.archive for d in DATASETS.values() if d.archive and not (folder / d.archive).is_file()]
+    assert not missing, f"NNMFAUG_DATA is set, but the folder has no {', '.join(missing)}"
+    return folder
+
+
+@pytest.fixture
+def nasty_splits() -> na.Splits:
+    """Train, valid and test, not empty, with all nasty names as entities and some as relations."""
+    n = len(NASTY)
+    train = [(NASTY[i], NASTY[i % 7], NASTY[(i + 1) % n]) for i in range(n)]
+    valid = [(NASTY[i], NASTY[i % 5], NASTY[(i + 3) % n]) for i in range(0, n, 4)]
+    test = [(NASTY[i], NASTY[i % 3], NASTY[(i * i + 2) % n]) for i in range(0, n, 3)]
+    train.append(("loop", "only in train", "loop"))
+    test.append(("only in test", NASTY[0], "NA"))
+    parts = [na.KnowledgeGraph.from_labels(rows) for rows in (train, valid, test)]
+    return na.Splits.merge("nasty", train=parts[0], valid=parts[1], test=parts[2])
