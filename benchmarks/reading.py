@@ -1,8 +1,7 @@
 """Ratios of our readers against pandas and rdflib on the same files, in one run.
 
 Prints how many times faster we are than the named reference, and how much memory reading takes in terms of the
-size of the file. Our figure is for the whole read: every line judged, names sorted and numbered, repeats dropped;
-the references only parse.
+size of the file. Our figure is for the whole read: every line judged, names sorted and numbered, repeats dropped.
 
     python benchmarks/reading.py [--lines 1000000]
 """
@@ -10,16 +9,21 @@ the references only parse.
 from __future__ import annotations
 
 import argparse
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import nnmfaug as na
+
+if TYPE_CHECKING:
+    import pandas
 
 
 def write_tsv(path: Path, n_lines: int) -> None:
@@ -40,21 +44,33 @@ def write_nt(path: Path, source: Path) -> None:
             file.write(f"<https://example.org/{h}> <https://example.org/{r}> <https://example.org/{t}> .\n")
 
 
-def seconds(work: Callable[[], object], repeats: int = 3) -> float:
-    """Best of several runs."""
-    times = []
+def seconds(*work: Callable[[], object], repeats: int = 5) -> list[float]:
+    """Median of several runs of each, taken in turn, so that a busy moment hits all alike."""
+    times: list[list[float]] = [[] for _ in work]
     for _ in range(repeats):
-        started = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - started)
-    return min(times)
+        for job, spent in zip(work, times, strict=True):
+            started = time.perf_counter()
+            job()
+            spent.append(time.perf_counter() - started)
+    return [statistics.median(spent) for spent in times]
 
 
-def pandas_read(path: Path) -> object:
+def pandas_read(path: Path) -> pandas.DataFrame:
     """Read strings and nothing else."""
     import pandas
 
-    return pandas.read_csv(path, sep="\t", header=None, dtype=str, quoting=3, na_filter=False)
+    return pandas.read_csv(path, sep="\t", header=None, dtype=str)
+
+
+def pandas_graph(path: Path) -> object:
+    """Do with pandas what :func:`nnmfaug.read_triples` does: number the sorted names, sort, drop repeats."""
+    import pandas
+
+    frame = pandas_read(path)
+    ids, _ = pandas.factorize(pandas.concat([frame[0], frame[2]], ignore_index=True), sort=True)
+    relations, _ = pandas.factorize(frame[1], sort=True)
+    numbers = pandas.DataFrame({"h": ids[: len(frame)], "r": relations, "t": ids[len(frame) :]})
+    return numbers.drop_duplicates().sort_values(["h", "r", "t"])
 
 
 def rdflib_read(path: Path) -> object:
@@ -88,10 +104,13 @@ def main() -> None:
         write_tsv(few_tsv, n_few)
         write_nt(nt, tsv)
         write_nt(few, few_tsv)
-        ratio = seconds(lambda: pandas_read(tsv)) / seconds(lambda: na.read_triples(tsv))
-        print(f"TSV, {n_lines:,} lines: {ratio:.2f} x as fast as pandas.read_csv to strings")
-        ours = seconds(lambda: na.read_triples(few))
-        print(f"N-Triples, {n_few:,} lines: {seconds(lambda: rdflib_read(few), 1) / ours:.1f} x as fast as rdflib")
+        ours, same, strings = seconds(
+            lambda: na.read_triples(tsv), lambda: pandas_graph(tsv), lambda: pandas_read(tsv)
+        )
+        print(f"TSV, {n_lines:,} lines: {same / ours:.2f} x as fast as pandas to the same graph,")
+        print(f"    {strings / ours:.2f} x as fast as pandas.read_csv to strings, which is only the first step")
+        ours, rdf = seconds(lambda: na.read_triples(few), lambda: rdflib_read(few), repeats=3)
+        print(f"N-Triples, {n_few:,} lines: {rdf / ours:.1f} x as fast as rdflib")
         for path in (tsv, nt):
             rise, size = memory_rise(path), path.stat().st_size
             limit = 5 * size + 150 * 2**20

@@ -102,9 +102,9 @@ def test_triples_are_a_read_only_int32_copy() -> None:
 @pytest.mark.parametrize(
     ("ids", "message"),
     [
-        ([[0, 0, 2]], r"ids from \[0 0 2\] to \[0 0 2\].*\(2, 1, 2\)"),
-        ([[0, 1, 0]], r"to \[0 1 0\]"),
-        ([[-1, 0, 0]], r"ids from \[-1"),
+        ([[0, 0, 2]], r"ids from \[\(0, 0\), \(0, 0\), \(2, 2\)\].*\(2, 1, 2\)"),
+        ([[0, 1, 0]], r"\(1, 1\)"),
+        ([[-1, 0, 0]], r"ids from \[\(-1"),
         ([[0, 0, 1], [1, 0, 0], [0, 0, 1]], "1 repeated triples"),
         ([[0, 0, 0]] * 4, "3 repeated triples"),
         ([0, 0, 0], r"shape \(3,\)"),

@@ -108,8 +108,9 @@ class Vocabulary:
             msg = f"triples of type {triples.dtype}: ids must be integers"
             raise ValueError(msg)
         limits = (len(self.entities), len(self.relations), len(self.entities))
-        if len(triples) and ((triples.min(axis=0) < 0) | (triples.max(axis=0) >= limits)).any():
-            msg = f"ids from {triples.min(axis=0)} to {triples.max(axis=0)}: must be from 0 to below {limits}"
+        ranges = [(int(ids.min()), int(ids.max())) for ids in triples.T] if triples.size else []
+        if any(low < 0 or high >= limit for (low, high), limit in zip(ranges, limits, strict=False)):
+            msg = f"ids from {ranges}: must be from 0 to below {limits}"
             raise ValueError(msg)
 
     def keys(self, triples: ArrayLike) -> NDArray[np.int64]:

@@ -57,9 +57,10 @@ def encode_lines(path: Path, delimiter: bytes, max_line: int, report: ReadReport
             )
         except duckdb.InvalidInputException:
             return None
-        longest = db.execute("SELECT max(strlen(h) + strlen(r) + strlen(t)) + 2 FROM raw").fetchall()[0][0]
         table = _encode(db, report)
-    return table if len(table.ids) == report.accepted and longest <= max_line else None
+        if len(table.ids) != report.accepted or _has_long_line(db, table, max_line):
+            return None
+    return table
 
 
 def read_parquet(path: Path, shown: str, folder: Path, options: ReadOptions) -> Table:
@@ -125,6 +126,14 @@ def _encode(db: duckdb.DuckDBPyConnection, report: ReadReport, line: str | None 
     ids = np.stack([rows["h"], rows["r"], rows["t"]], axis=1).astype(np.int32, copy=False)
     lines = np.asarray(rows["line"], dtype=np.int64) if line else None
     return Table(_names(db, "entities"), _names(db, "relations"), ids, report, lines)
+
+
+def _has_long_line(db: duckdb.DuckDBPyConnection, table: Table, max_line: int) -> bool:
+    at_most = 2 * max(map(len, table.entities)) + max(map(len, table.relations)) + 2
+    if 4 * at_most <= max_line:  # a character has at most four bytes
+        return False
+    longest = db.execute("SELECT max(strlen(h) + strlen(r) + strlen(t)) + 2 FROM raw").fetchall()[0][0]
+    return bool(longest > max_line)
 
 
 def _names(db: duckdb.DuckDBPyConnection, table: str) -> list[str]:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
+import numpy as np
+
 from nnmfaug.errors import DataError
 from nnmfaug.graph import KnowledgeGraph, ReadReport, Vocabulary
 from nnmfaug.io import kgtk, rdf
@@ -188,16 +190,11 @@ class _Source:
         n_lines, before = 0, b"\n"
         with self.path.open("rb") as file:
             while block := file.read(BLOCK):
-                seam = before[-1:] + block[:1]
-                if (
-                    b"\r" in block
-                    or b"\n#" in block
-                    or seam == b"\n#"
-                    or (not n_lines and block.startswith(MAGIC))
-                ):
+                hashes = b"#" in block and b"\n#" in before + block
+                if hashes or b"\r" in block or (not n_lines and block.startswith(MAGIC)):
                     return 0
-                n_lines += block.count(b"\n")
-                before = block
+                n_lines += int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n")))
+                before = block[-1:]
                 report_progress(f"reading {self.shown}", file.tell(), os.fstat(file.fileno()).st_size)
         return n_lines + (not before.endswith(b"\n"))
 
