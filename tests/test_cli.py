@@ -184,3 +184,49 @@ def test_a_full_disk_or_forbidden_folder_is_told_without_a_traceback(graph_file:
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
     assert "file" in done.stderr
+
+
+def test_no_command_overwrites_what_it_read(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    path = tmp_path / "d" / "train.txt"
+    na.write_triples(na.KnowledgeGraph.from_labels(ROWS), path)
+    before = path.read_bytes()
+    (tmp_path / "link.tsv").symlink_to(path)
+    for arguments in (("split", path, "-o", "d"), ("convert", path, path), ("convert", path, "link.tsv")):
+        done = run(*arguments, cwd=tmp_path)
+        assert done.returncode == 2
+        assert "would be overwritten" in done.stderr
+    bad = tmp_path / "bad.tsv"
+    bad.write_text("a\tr\tb\nshort\n")
+    assert run("stats", bad, "--bad-lines", "skip", "--rejects", bad, cwd=tmp_path).returncode == 2
+    assert bad.read_text() == "a\tr\tb\nshort\n"
+    assert path.read_bytes() == before
+
+
+def test_options_that_do_not_apply_are_refused(graph_file: Path, tmp_path: Path) -> None:
+    for arguments in (
+        ("convert", graph_file, "x.tsv", "--split", "test"),
+        ("convert", graph_file, "x.tsv", "--layout", "libkge"),
+        ("stats", graph_file, "--rejects", "x.tsv"),
+        ("convert", "umls", "x", "--split", "train"),
+    ):
+        assert run(*arguments, cwd=tmp_path).returncode == 2
+    assert not (tmp_path / "x.tsv").exists()
+
+
+def test_what_was_dropped_is_said(tmp_path: Path) -> None:
+    (tmp_path / "g.tsv").write_text("a\tr\tb\na\tr\tb\n")
+    assert "(1 repeated line dropped)" in run("convert", "g.tsv", "x.tsv", cwd=tmp_path).stderr
+    assert json.loads(run("convert", "g.tsv", "x.tsv", "--json", cwd=tmp_path).stdout)["repeated"] == 1
+
+
+def test_a_folder_with_the_name_of_a_data_set_is_pointed_out(tmp_path: Path) -> None:
+    (tmp_path / "umls").mkdir()
+    assert "./umls" in run("stats", "umls", cwd=tmp_path).stderr
+
+
+def test_stats_fit_a_narrow_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = run("stats", "umls", cwd=tmp_path).stdout.splitlines()
+    assert max(map(len, shown)) <= 80
+    assert any("tails/head" in line for line in shown)

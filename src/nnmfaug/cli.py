@@ -12,9 +12,11 @@ import typer
 
 import nnmfaug as na
 from nnmfaug import datasets as data_sets
-from nnmfaug.cli_reading import Reading, reads
-from nnmfaug.console import count, output, say, show_stats, table
-from nnmfaug.io.write import Layout
+from nnmfaug.cli_reading import Reading, dropped, protect, reads
+from nnmfaug.console import count, output, progress, say, show_stats, table
+from nnmfaug.io.layouts import SPLIT_ADVICE
+from nnmfaug.io.read import plain_suffix
+from nnmfaug.io.write import WRITERS, Layout
 
 app = typer.Typer(
     name="nnmfaug",
@@ -52,7 +54,9 @@ def stats(
     as_json: AsJson = False,
 ) -> None:
     """Sizes, leaks between splits, and a table of relations."""
-    found = na.describe(reading.read(graph), name=Path(graph).name)
+    read = reading.read(graph)
+    with progress():
+        found = na.describe(read, name=None if isinstance(read, na.Splits) else Path(graph).name)
     if as_json:
         _print_json(asdict(found))
     else:
@@ -75,16 +79,17 @@ def split(
     found = reading.read(file)
     if isinstance(found, na.Splits):
         raise na.DataError(
-            "this is split already; to split it anew, first: nnmfaug convert IN all.tsv --split all", path=file
+            f"split already; to split it anew, first: nnmfaug convert {file} all.tsv --split all", path=file
         )
     n_valid, n_test = _amount(valid, len(found), "--valid"), _amount(test, len(found), "--test")
     parts = na.split(found, valid=n_valid, test=n_test, seed=seed, name=out.name)
+    protect(found, *(out.iterdir() if out.is_dir() else ()))
     na.write_splits(parts, out, layout)
     sizes = {part: len(graph) for part, graph in parts.items()}
     if as_json:
-        _print_json({"folder": str(out), "layout": layout, "seed": seed, **sizes})
+        _print_json({"folder": str(out), "layout": layout, "seed": seed, **sizes, **dropped(found)})
     else:
-        say(f"{out}: " + ", ".join(f"{part} {size:,}" for part, size in sizes.items()))
+        say(f"{out}: " + ", ".join(f"{part} {size:,}" for part, size in sizes.items()) + _left_out(found))
 
 
 @app.command()
@@ -104,30 +109,50 @@ def convert(
         Literal["train", "valid", "test", "all"] | None,
         typer.Option("--split", help="Which split goes into a single file."),
     ] = None,
-    layout: Annotated[Layout, typer.Option(help="For which library a folder is.")] = "pykeen",
+    layout: Annotated[
+        Layout | None, typer.Option(help="For which library a folder is; pykeen if not said.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write triples in another format, or splits in the layout of another library."""
     found = reading.read(source)
-    if split_ is not None and isinstance(found, na.Splits):
-        found = found.together() if split_ == "all" else dict(found.items())[split_]
-    if isinstance(found, na.Splits):
-        if target.suffix:
-            raise na.DataError(f"{source} has train, valid and test: pass --split, or name a folder", path=target)
-        na.write_splits(found, target, layout)
-    elif not target.suffix:
-        raise na.DataError(
-            f"name a file such as {target}.tsv; for a folder, first split the triples: "
-            f"nnmfaug split {source} --valid 5% --test 10% --seed 0 -o {target}",
-            path=target,
-        )
+    is_file = plain_suffix(target) in (*WRITERS, ".parquet")
+    if split_ is not None and not isinstance(found, na.Splits):
+        raise na.DataError("--split is for sources with train, valid and test; this is one graph", path=source)
+    if layout is not None and is_file:
+        raise na.DataError("--layout is for folders; this names a file", path=target)
+    chosen = found
+    if isinstance(found, na.Splits) and split_ is not None:
+        chosen = found.together() if split_ == "all" else dict(found.items())[split_]
+    if isinstance(chosen, na.Splits) == is_file:
+        raise na.DataError(_other_target(source, target, found, chosen), path=target)
+    protect(found, *(target.iterdir() if target.is_dir() else (target,)))
+    if isinstance(chosen, na.Splits):
+        na.write_splits(chosen, target, layout or "pykeen")
+        n_triples = sum(len(part) for _, part in chosen.items())
     else:
-        na.write_triples(found, target, prefix=reading.options.prefix)
-    n_triples = len(found) if isinstance(found, na.KnowledgeGraph) else sum(len(part) for _, part in found.items())
+        na.write_triples(chosen, target, prefix=reading.options.prefix)
+        n_triples = len(chosen)
     if as_json:
-        _print_json({"out": str(target), "triples": n_triples})
+        _print_json({"out": str(target), "triples": n_triples, **dropped(found)})
     else:
-        say(f"{target}: {count(n_triples, 'triple')}")
+        say(f"{target}: {count(n_triples, 'triple')}{_left_out(found)}")
+
+
+def _other_target(source: str, target: Path, found: na.Splits | na.KnowledgeGraph, chosen: object) -> str:
+    if isinstance(chosen, na.Splits):
+        return f"{source} has train, valid and test: pass --split, or name a folder"
+    if isinstance(found, na.Splits):
+        return f"one split is one file: name it {target}.tsv, say"
+    return f"name a file such as {target}.tsv; for a folder: " + SPLIT_ADVICE.format(source).replace(
+        "folder", str(target)
+    )
+
+
+def _left_out(found: na.Splits | na.KnowledgeGraph) -> str:
+    """What a person should know was dropped."""
+    repeated = dropped(found)["repeated"]
+    return f" ({count(repeated, 'repeated line')} dropped)" if repeated else ""
 
 
 @datasets_app.callback(invoke_without_command=True)
@@ -139,7 +164,11 @@ def datasets(context: typer.Context, as_json: AsJson = False) -> None:
     if as_json:
         _print_json([{"name": name, "about": about, "here": here} for name, about, here in rows])
         return
-    cells = [[name, about, "yes" if here else f"no: nnmfaug datasets fetch {name}"] for name, about, here in rows]
+    get = {
+        d.name: f"nnmfaug datasets fetch {d.name}" if d.archive else "pip install pykeen"
+        for d in data_sets.DATASETS.values()
+    }
+    cells = [[name, about, "yes" if here else f"no: {get[name]}"] for name, about, here in rows]
     output().print(table("data sets", [("name", "left"), ("what", "left"), ("on this machine", "left")], cells))
 
 

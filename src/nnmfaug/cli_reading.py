@@ -14,6 +14,8 @@ import typer
 
 import nnmfaug as na
 from nnmfaug.console import count, progress, say
+from nnmfaug.datasets import find
+from nnmfaug.io.files import replacing
 from nnmfaug.io.options import Format
 
 
@@ -26,19 +28,47 @@ class Reading:
 
     def read(self, source: str) -> na.Splits | na.KnowledgeGraph:
         """Read, tell what is odd, and write the lines left out to the rejects file."""
+        if find(source) is not None and Path(source).exists():
+            say(f"note: {source} is read as the data set of that name; for what is here, write ./{source}")
         with progress():
             found = na.read_any(source, self.options)
-        graphs = [graph for _, graph in found.items()] if isinstance(found, na.Splits) else [found]
-        reports = [graph.report for graph in graphs if graph.report is not None]
+        reports = reports_of(found)
         for report in reports:
             for note in report.notes:
                 say(f"note: {report.path}: {note}")
         if any(report.rejects for report in reports):
-            path = self.rejects or Path(Path(source).name + ".rejects.tsv")
+            path = self.rejects or Path(Path(source).resolve().name + ".rejects.tsv")
+            protect(found, path)
             _write_rejects(path, reports)
             left_out = count(sum(report.rejected for report in reports), "line")
-            say(f"{left_out} left out; what they say and why is in {path}")
+            say(f"{left_out} left out; see {path} for each and why")
         return found
+
+
+def reports_of(found: na.Splits | na.KnowledgeGraph) -> list[na.ReadReport]:
+    """What became of the lines of every file that was read."""
+    graphs = [graph for _, graph in found.items()] if isinstance(found, na.Splits) else [found]
+    return [graph.report for graph in graphs if graph.report is not None]
+
+
+def dropped(found: na.Splits | na.KnowledgeGraph) -> dict[str, int]:
+    """What was in the files and is not in the graphs."""
+    reports = reports_of(found)
+    return {
+        "repeated": sum(report.duplicates for report in reports),
+        "rejected": sum(report.rejected for report in reports),
+        "literals": sum(report.literals for report in reports),
+    }
+
+
+def protect(found: na.Splits | na.KnowledgeGraph, *targets: Path) -> None:
+    """Raise if one of the files to write is one that was read."""
+    for report in reports_of(found):
+        path = Path(report.path)
+        source = next((place for place in (path, *path.parents) if place.exists()), path)  # a member of an archive
+        for target in targets:
+            if target.exists() and source.is_file() and target.samefile(source):
+                raise na.DataError("this was read as input and would be overwritten: name another", path=target)
 
 
 def reads(command: Callable[..., None]) -> Callable[..., None]:
@@ -64,6 +94,9 @@ def _reading(
     format_: Annotated[
         Format | None, typer.Option("--format", help="What the file is; else suffix and content tell.")
     ] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(help="What separates columns, if not a tab or, in CSV, a comma.")
+    ] = None,
     encoding: Annotated[str, typer.Option(help="Encoding of text files.")] = "utf-8",
     header: Annotated[
         bool | None,
@@ -83,11 +116,14 @@ def _reading(
         str | None, typer.Option(help="In RDF, IRIs that start with this stand for plain names.")
     ] = None,
 ) -> Reading:
-    return Reading(na.ReadOptions(format_, encoding, header, bad_lines, prefix), rejects)
+    if rejects is not None and bad_lines == "error":
+        msg = "--rejects goes with --bad-lines skip"
+        raise ValueError(msg)
+    return Reading(na.ReadOptions(format_, encoding, header, bad_lines, prefix, delimiter=delimiter), rejects)
 
 
 def _write_rejects(path: Path, reports: list[na.ReadReport]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with replacing(path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
         writer.writerow(("file", "line", "reason", "text"))
         for report in reports:

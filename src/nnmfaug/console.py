@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -53,14 +54,14 @@ def say(message: str) -> None:
 def output() -> Console:
     """Make a console for standard output; when that is not a terminal, wide enough for names."""
     console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=120)
+    return console if console.is_terminal or "COLUMNS" in os.environ else Console(highlight=False, width=160)
 
 
 def table(title: str, columns: Sequence[tuple[str, Justify]], rows: Sequence[Sequence[str]]) -> Table:
     """Make a table; cells are text, never markup."""
     made = Table(title=Text(plain(title), style="bold"), title_justify="left", header_style="bold", box=None)
     for name, justify in columns:
-        made.add_column(name, justify=justify, overflow="fold")
+        made.add_column(name, justify=justify, overflow="ellipsis", no_wrap=True, min_width=len(name))
     for row in rows:
         made.add_row(*(Text(plain(cell)) for cell in row))
     return made
@@ -72,12 +73,12 @@ def show_stats(stats: GraphStats, console: Console, n_relations: int) -> None:
         Text.assemble(
             (plain(stats.name), "bold"),
             f": {count(stats.n_entities, 'entity', 'entities')}, {count(stats.n_relations, 'relation')}, "
-            f"{count(stats.distinct_rows, 'distinct (A, B) row')}\n",
+            f"{count(stats.distinct_rows, 'distinct (A, B) row')}, {count(stats.support, 'reachable triple')}\n",
         )
     )
     columns: list[tuple[str, Justify]] = [("split", "left")]
-    columns += [(name, "right") for name in ("lines", "triples", "duplicates", "self-loops", "unseen entities")]
-    columns += [("triples with unseen", "right"), ("also in", "left")]
+    columns += [(name, "right") for name in ("lines", "triples", "repeats", "loops", "unseen")]
+    columns += [("with unseen", "right"), ("reachable", "right"), ("also in", "left")]
     console.print(table("splits", columns, [_split_row(split) for split in stats.splits]))
     if n_relations and stats.relations:
         console.print()
@@ -94,7 +95,8 @@ def _split_row(split: SplitStats) -> list[str]:
         split.with_unseen,
     )
     leaks = ", ".join(f"{other}: {count:,}" for other, count in split.leaked.items() if count)
-    return [split.name, *(f"{number:,}" for number in numbers), leaks]
+    reachable = f"{split.reachable:,} of {split.new:,}" if split.new else ""
+    return [split.name, *(f"{number:,}" for number in numbers), reachable, leaks]
 
 
 def _relation_table(stats: GraphStats, limit: int) -> Table:

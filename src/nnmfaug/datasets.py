@@ -75,7 +75,9 @@ def locate(dataset: Dataset) -> Path:
         )
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if found != dataset.sha256:
-        msg = f"not the published archive (sha256 {found[:12]}…, expected {dataset.sha256[:12]}…): fetch it again"
+        msg = (
+            f"not what was published (sha256 {found[:12]}…, expected {dataset.sha256[:12]}…): delete or replace it"
+        )
         raise DataError(msg, path=path)
     return path
 

@@ -20,3 +20,15 @@ class DataError(ValueError):
         self.line = line
         where = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
         super().__init__(where + message)
+
+
+class SamplingError(RuntimeError):
+    """More triples were asked for than there are.
+
+    ``available`` is how many there are; ``partial`` is a sample of all of them, where they could be listed.
+    """
+
+    def __init__(self, message: str, *, available: int, partial: object = None) -> None:
+        self.available = available
+        self.partial = partial
+        super().__init__(message)

@@ -35,8 +35,8 @@ class ReadReport:
     """What became of every line of a file.
 
     ``accepted + rejected + blank + comment + header == lines``. Of the accepted lines, ``duplicates``
-    repeated an earlier triple and ``literals`` had a text or a number where a triple needs an entity;
-    neither is in the graph. (In Parquet a row counts as a line.)
+    repeated an earlier triple; ``literals`` is the number of statements with a text or a number where a triple
+    needs an entity. Neither is in the graph. (In Parquet a row counts as a line.)
     """
 
     path: str
@@ -79,6 +79,9 @@ class Vocabulary:
     def from_names(cls, entities: Iterable[str], relations: Iterable[str]) -> Vocabulary:
         """Sort the names and drop repeated ones."""
         return cls(_sorted_names(entities), _sorted_names(relations))
+
+    def __repr__(self) -> str:
+        return f"<Vocabulary: {len(self.entities)} entities, {len(self.relations)} relations>"
 
     @cached_property
     def entity_ids(self) -> dict[str, int]:
@@ -194,6 +197,9 @@ class KnowledgeGraph:
     def __len__(self) -> int:
         return len(self.triples)
 
+    def __repr__(self) -> str:
+        return f"<KnowledgeGraph: {len(self)} triples, {self.n_entities} entities, {self.n_relations} relations>"
+
     def __eq__(self, other: object) -> bool:
         """Same names, same triples, same order; where they came from does not count."""
         if not isinstance(other, KnowledgeGraph):
@@ -214,7 +220,7 @@ class KnowledgeGraph:
 
     @cached_property
     def _sorted_keys(self) -> NDArray[np.int64]:
-        return _sorted_unique(self.vocabulary.keys(self.triples))
+        return sorted_unique(self.vocabulary.keys(self.triples))
 
     def contains(self, triples: ArrayLike) -> NDArray[np.bool_]:
         """Say for each row of ids, shape (n, 3), whether it is a triple of this graph."""
@@ -308,12 +314,12 @@ def unique_triples(triples: IntArray, vocabulary: Vocabulary, *, sort: bool) -> 
     """Drop repeated rows; the others sorted, or each where it first stood."""
     keys = vocabulary.keys(triples)
     if sort:
-        return vocabulary.from_keys(_sorted_unique(keys))
+        return vocabulary.from_keys(sorted_unique(keys))
     _, first = np.unique(keys, return_index=True)
     return triples[np.sort(first)]
 
 
-def _sorted_unique(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+def sorted_unique(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     """The same as ``np.unique``, whose hash table is ten times slower on a million keys."""
     ordered = np.sort(keys)
     first = np.ones(len(ordered), dtype=np.bool_)
@@ -327,6 +333,11 @@ def _translate(names: Sequence[str], ids: dict[str, int]) -> IntArray:
 
 def _sorted_names(names: Iterable[str]) -> tuple[str, ...]:
     given = tuple(names)
+    kinds: set[type] = set(map(type, given))
+    if not all(issubclass(kind, str) for kind in kinds):
+        wrong = next(name for name in given if not issubclass(type(name), str))
+        msg = f"{wrong!r} is not a name: names are text"
+        raise ValueError(msg)
     return given if _increasing(given) else tuple(sorted(set(given)))
 
 

@@ -8,8 +8,10 @@ from nnmfaug.errors import DataError
 from nnmfaug.graph import IntArray, KnowledgeGraph, Splits
 
 
-def split(graph: KnowledgeGraph, *, valid: int, test: int, seed: int, name: str = "split") -> Splits:
+def split(graph: KnowledgeGraph, *, valid: float, test: float, seed: int, name: str = "split") -> Splits:
     """Move triples at random from train to valid and test; every entity and relation stays in train.
+
+    ``valid`` and ``test`` are numbers of triples, or shares of them: 500, or 0.05.
 
     Examples
     --------
@@ -17,9 +19,7 @@ def split(graph: KnowledgeGraph, *, valid: int, test: int, seed: int, name: str 
     >>> [len(part) for _, part in split(graph, valid=0, test=1, seed=0).items()]
     [2, 0, 1]
     """
-    if valid < 0 or test < 0:
-        msg = f"valid={valid}, test={test}: must not be negative"
-        raise ValueError(msg)
+    valid, test = _number(valid, len(graph), "valid"), _number(test, len(graph), "test")
     order = np.random.default_rng(seed).permutation(len(graph))
     movable = _movable(graph, graph.triples[order], valid + test)
     if len(movable) < valid + test:
@@ -30,6 +30,15 @@ def split(graph: KnowledgeGraph, *, valid: int, test: int, seed: int, name: str 
     graphs = {part: KnowledgeGraph(graph.vocabulary, graph.triples[rows]) for part, rows in parts.items()}
     train = KnowledgeGraph(graph.vocabulary, np.delete(graph.triples, chosen, axis=0))
     return Splits(name, train, **graphs)
+
+
+def _number(amount: float, total: int, name: str) -> int:
+    if isinstance(amount, int) and amount >= 0:
+        return amount
+    if not isinstance(amount, int) and 0 <= amount < 1:
+        return int(total * amount)
+    msg = f"{name}={amount!r}: must be a number of triples such as 500, or a share such as 0.05"
+    raise ValueError(msg)
 
 
 def _movable(graph: KnowledgeGraph, triples: IntArray, wanted: int) -> list[int]:

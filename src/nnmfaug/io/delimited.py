@@ -24,45 +24,13 @@ TakeRow = Callable[[list[bytes], int], None]
 
 ROLES = ("head", "relation", "tail")
 
-HEADER_WORDS = (
-    {
-        "head",
-        "subject",
-        "source",
-        "from",
-        "node1",
-        "src",
-        "subj",
-        "head_id",
-        "head_label",
-        "source_id",
-        "entity1",
-    },
-    {
-        "relation",
-        "predicate",
-        "label",
-        "rel",
-        "property",
-        "edge",
-        "edge_type",
-        "relation_label",
-        "pred",
-        "type",
-    },
-    {
-        "tail",
-        "object",
-        "target",
-        "to",
-        "node2",
-        "dst",
-        "obj",
-        "tail_id",
-        "tail_label",
-        "target_id",
-        "entity2",
-    },
+HEADER_WORDS = tuple(
+    frozenset(words.split())
+    for words in (
+        ":start_id head subject source from node1 src subj head_id head_label source_id entity1",
+        ":type relation predicate label rel property edge edge_type relation_label pred type",
+        ":end_id tail object target to node2 dst obj tail_id tail_label target_id entity2",
+    )
 )
 """What columns of heads, relations and tails are called."""
 
@@ -72,6 +40,7 @@ class Dialect:
     """How many columns a file has, what separates them, and which hold head, relation and tail.
 
     ``header_line`` is the number of the line that names the columns, 0 if there is none; ``header`` its words.
+    ``maybe_header`` is the number of a line that is read as a triple but says h, r, t or s, p, o.
     """
 
     delimiter: bytes
@@ -79,6 +48,7 @@ class Dialect:
     columns: tuple[int, int, int] = (0, 1, 2)
     header_line: int = 0
     header: frozenset[str] = frozenset()
+    maybe_header: int = 0
     max_line: int = 1 << 20
 
     @property
@@ -142,7 +112,8 @@ def find_dialect(blocks: Iterator[bytes], options: ReadOptions, split: SplitLine
             columns = columns or (0, 1, 2)
             return replace(dialect, n_columns=len(fields), columns=columns, header_line=number, header=words)
         if line.strip(b" ") and not (is_comment(line, len(fields)) and len(fields) != 3):
-            break
+            maybe = tuple(_word(field) for field in fields) in (("h", "r", "t"), ("s", "p", "o"))
+            return replace(dialect, maybe_header=number) if maybe else dialect
     return dialect
 
 

@@ -36,6 +36,10 @@ def connect(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     )
     try:
         yield connection
+    except RuntimeError as error:  # what DuckDB makes of Ctrl-C
+        if "interrupted" in str(error).lower():
+            raise KeyboardInterrupt from error
+        raise
     finally:
         connection.close()
 
@@ -103,12 +107,10 @@ def write_parquet(graph: KnowledgeGraph, path: Path) -> None:
 def _load_parquet(db: duckdb.DuckDBPyConnection, link: Path, shown: str) -> None:
     found = db.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(link)]).fetchall()
     names = [str(row[0]) for row in found]
-    columns = read_header([name.encode() for name in names]) or (0, 1, 2)
-    if len(names) < 3 or (
-        len(names) > 3 and columns == (0, 1, 2) and not read_header([n.encode() for n in names])
-    ):
-        msg = f"columns {', '.join(names)}: name three of them head, relation and tail"
-        raise DataError(msg, path=shown)
+    columns = read_header([name.encode() for name in names])
+    if columns is None and len(names) != 3:
+        raise DataError(f"columns {', '.join(names)}: name three of them head, relation and tail", path=shown)
+    columns = columns or (0, 1, 2)
     quoted = ['"' + names[column].replace('"', '""') + '"' for column in columns]
     h, r, t = (f"{name}::VARCHAR" for name in quoted)
     db.execute(

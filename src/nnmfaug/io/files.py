@@ -6,19 +6,14 @@ import bz2
 import gzip
 import io
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, cast
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
 from nnmfaug.errors import DataError
+from nnmfaug.io.stream import zstd
 
 
 @contextmanager
@@ -26,9 +21,13 @@ def replacing(path: Path) -> Iterator[Path]:
     """Yield a new file beside ``path`` that takes its place afterwards, or is removed on an error."""
     if path.is_dir():
         raise DataError("this is a folder, a file is needed", path=path)
+    path = path.resolve()  # what a link points to is replaced, not the link
     made = [folder for folder in path.parents if not folder.exists()]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:64]}.", suffix=".tmp", dir=path.parent)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name[:64]}.", suffix=".tmp", dir=path.parent)
+    except OSError as error:  # it would name the draft, of which nobody has heard
+        raise type(error)(error.errno, error.strerror, str(path)) from None
     os.close(handle)
     draft = Path(name)
     try:

@@ -9,6 +9,7 @@ import numpy as np
 
 from nnmfaug.errors import DataError
 from nnmfaug.graph import KnowledgeGraph, Vocabulary, unique_triples
+from nnmfaug.io.delimited import read_header
 
 if TYPE_CHECKING:
     import pandas
@@ -29,7 +30,8 @@ def from_dataframe(frame: DataFrame, columns: Sequence[str] | None = None) -> Kn
     Parameters
     ----------
     columns
-        The columns of heads, relations and tails; by default the only three.
+        The columns of heads, relations and tails; by default those called head, relation and tail (or subject,
+        predicate, object and so on), else the only three.
 
     Examples
     --------
@@ -38,7 +40,11 @@ def from_dataframe(frame: DataFrame, columns: Sequence[str] | None = None) -> Kn
     >>> from_dataframe(frame).labels()
     [('a', 'likes', 'b')]
     """
-    columns = list(frame.columns) if columns is None else list(columns)
+    if columns is None:
+        given = list(frame.columns)
+        named = read_header([str(name).encode() for name in given])
+        columns = [given[i] for i in named] if named else given
+    columns = list(columns)
     if len(columns) != 3 or len(set(columns)) != 3:
         msg = f"columns={columns}: three different ones are needed, of heads, relations and tails"
         raise ValueError(msg)

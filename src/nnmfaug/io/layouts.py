@@ -15,7 +15,7 @@ from nnmfaug.io.archive import unpack
 from nnmfaug.io.ids import DICTS, LIBKGE, OPENKE, IdLayout, read_ids, read_names
 from nnmfaug.io.options import ReadOptions
 from nnmfaug.io.read import PACKED_SUFFIXES, SUFFIXES, is_archive, read_table, read_triples
-from nnmfaug.io.stream import open_stream
+from nnmfaug.io.stream import Limits, open_stream
 
 Source = str | Path | Sequence[str | Path]
 SPELLINGS = {"train": "train|training", "valid": "valid|validation|val|dev", "test": "test|testing"}
@@ -46,6 +46,9 @@ def read_splits(source: Source, options: ReadOptions | None = None) -> Splits:
 def read_any(source: Source, options: ReadOptions | None = None) -> Splits | KnowledgeGraph:
     """Read splits where there are splits, and a graph where there is one file."""
     options = options or ReadOptions()
+    if not isinstance(source, str | Path | list | tuple):
+        msg = f"source={source!r}: must be a name, a path, or three paths"
+        raise TypeError(msg)
     if not isinstance(source, str | Path):
         return _three_files(source, options)
     dataset = datasets.find(source) if isinstance(source, str) else None
@@ -70,6 +73,8 @@ def _three_files(paths: Sequence[str | Path], options: ReadOptions) -> Splits:
 def _read_path(path: Path, options: ReadOptions) -> Splits | KnowledgeGraph:
     if path.is_dir():
         return _read_folder(path, options)
+    if not path.is_file():
+        return read_triples(path, options)  # which says what to do
     with open_stream(path, options.limits) as stream:
         head = stream.read(512)
     if not is_archive(head):
@@ -161,7 +166,9 @@ def _stem(path: Path) -> str:
 
 
 def _is_empty(path: Path) -> bool:
-    return path.read_bytes()[:4].strip() in (b"", b"0") if path.stat().st_size <= 4 else False
+    with open_stream(path, Limits()) as stream:
+        data = stream.read(4)
+    return len(data) < 4 and data.strip(b" \r\n") in (b"", b"0")
 
 
 def _only(paths: list[Path]) -> Path:

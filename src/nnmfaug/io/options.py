@@ -31,6 +31,8 @@ class ReadOptions:
         Taken off IRIs that start with it, which undoes writing N-Triples with that prefix.
     limits
         For packed files and long lines.
+    delimiter
+        What separates the columns, if neither a tab nor, in CSV, a comma.
     """
 
     format: Format | None = None
@@ -39,10 +41,17 @@ class ReadOptions:
     bad_lines: Literal["error", "skip"] = "error"
     prefix: str | None = None
     limits: Limits = field(default_factory=Limits)
+    delimiter: str | None = None
 
     def __post_init__(self) -> None:
         if self.format not in (None, *get_args(Format)):
             msg = f"format={self.format!r}: must be one of {', '.join(get_args(Format))}"
+            raise ValueError(msg)
+        if self.header not in (None, True, False):
+            msg = f"header={self.header!r}: must be True, False or None"
+            raise ValueError(msg)
+        if self.delimiter is not None and not (len(self.delimiter) == 1 and self.delimiter.isascii()):
+            msg = f"delimiter={self.delimiter!r}: must be one character, such as ';'"
             raise ValueError(msg)
         if self.bad_lines not in ("error", "skip"):
             msg = f"bad_lines={self.bad_lines!r}: must be 'error' or 'skip'"
@@ -59,13 +68,8 @@ class ReadOptions:
         """Return the report if what it says may pass, else raise with the first bad lines."""
         if report.rejected and self.bad_lines == "error":
             raise bad_lines_error(report.path, report.rejects, hint)
-        if report.accepted <= report.literals:
+        if not report.accepted:
             msg = "no triples in this file" if report.lines else "no triples: the file is empty"
-            msg += (
-                f", only {report.literals} with a text or a number in place of an entity"
-                if report.literals
-                else ""
-            )
             raise DataError(msg + hint, path=report.path)
         return report
 
@@ -76,5 +80,6 @@ def bad_lines_error(path: str, rejects: tuple[Reject, ...], hint: str = "") -> D
     shown[0] = rejects[0].reason
     count = f"{len(rejects)} bad lines" if len(rejects) > 1 else "1 bad line"
     first = ", the first ten shown" if len(rejects) > 10 else ""
-    shown.append(f"{count}{first}. Mend the file, or pass --bad-lines skip to leave them out.{hint}")
+    advice = 'Mend the file, or leave them out: --bad-lines skip, in Python ReadOptions(bad_lines="skip").'
+    shown.append(f"{count}{first}. {advice}{hint}")
     return DataError("\n".join(shown), path=path, line=rejects[0].line)

@@ -33,6 +33,8 @@ LONG_LITERAL = re.compile(
 )
 BLANK_OR_COMMENT = re.compile(rb"[ \t]*(#.*)?")
 IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*")
+MADE_UP = re.compile(r"[0-9a-f]{20,32}")
+"""Labels that pyoxigraph invents."""
 BLANK_NODE = re.compile(r"_:[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_-])?")
 
 
@@ -55,8 +57,6 @@ def read_rdf(blocks: Iterator[bytes], shown: str, format_name: Format, options: 
         for block in blocks:
             _read_lines(block, format_name, collector, tally)
     report = options.check(tally.report(shown, format_name, collector.notes(), collector.literals))
-    if not collector.rows.lines:
-        raise DataError("no triples between entities in this file", path=shown)
     return collector.rows.table(report)
 
 
@@ -69,6 +69,8 @@ class _Collector:
         self.rows = Interner()
         self.literals = 0
         self.named = 0
+        self.blank = False
+        self._made_up: dict[str, str] = {}
         self._prefix = prefix
         self._iri, self._blank, self._default = pyoxigraph.NamedNode, pyoxigraph.BlankNode, pyoxigraph.DefaultGraph
 
@@ -88,13 +90,22 @@ class _Collector:
 
     def notes(self) -> tuple[str, ...]:
         """What a user should know."""
-        return (f"{self.named} statements in named graphs: the graph's name is left out",) if self.named else ()
+        notes = [f"statements in named graphs, whose names are left out: {self.named}"] if self.named else []
+        if self.blank:
+            notes.append("blank nodes are entities of this file only, yet one label in two files is one name here")
+        return tuple(notes)
 
     def _name(self, term: ox.NamedNode | ox.BlankNode) -> str:
         if isinstance(term, self._blank):
-            return f"_:{term.value}"
+            self.blank = True
+            label = term.value
+            if MADE_UP.fullmatch(label):  # for [ ] in Turtle, another one at every read
+                label = self._made_up.setdefault(label, f"anonymous-{len(self._made_up) + 1}")
+            return f"_:{label}"
         if self._prefix and term.value.startswith(self._prefix):
-            return unquote(term.value[len(self._prefix) :])
+            name = unquote(term.value[len(self._prefix) :])
+            if name and quote(name, safe="") == term.value[len(self._prefix) :]:  # else it was not made by us
+                return name
         return term.value
 
 

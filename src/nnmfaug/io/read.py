@@ -67,14 +67,12 @@ def plain_suffix(path: Path) -> str:
 def read_table(path: Path, options: ReadOptions, *, ordered: bool = False, shown: str | None = None) -> Table:
     """Read one file; ``shown`` is what messages call it. Without ``ordered`` the order may be lost."""
     source = _Source(path, shown or str(path), options)
+    source.check()
     with tempfile.TemporaryDirectory(prefix="nnmfaug-") as folder:
-        format_name = source.format()
-        if format_name == "parquet":
-            return source.parquet(Path(folder))
-        if format_name in ("nt", "nq", "ttl"):
-            with source.lines(rdf.MAX_STATEMENT) as blocks:
-                return rdf.read_rdf(blocks, source.shown, format_name, options)
-        return source.delimited(format_name, Path(folder), ordered=ordered)
+        table = source.table(Path(folder), ordered=ordered)
+    if not len(table.ids):
+        raise DataError("no triples between entities in this file", path=source.shown)
+    return table
 
 
 @dataclass(frozen=True)
@@ -82,6 +80,17 @@ class _Source:
     path: Path
     shown: str
     options: ReadOptions
+
+    def check(self) -> None:
+        """Say what a path that is no file is."""
+        if self.path.is_dir():
+            raise DataError(
+                "a folder where one file of triples is needed: read_splits reads folders", path=self.shown
+            )
+        if not self.path.exists():
+            raise DataError("no such file; named data sets are read by read_splits", path=self.shown)
+        if not self.path.is_file():
+            raise DataError("not a regular file: save what it gives to a file first", path=self.shown)
 
     @contextmanager
     def text(self) -> Iterator[Iterator[bytes]]:
@@ -105,6 +114,16 @@ class _Source:
             raise DataError("an archive where one file of triples is needed", path=self.shown)
         return self.options.format or SUFFIXES.get(plain_suffix(self.path)) or self._guess()
 
+    def table(self, folder: Path, *, ordered: bool) -> Table:
+        """Read with what the format needs; ``folder`` is for temporary files."""
+        format_name = self.format()
+        if format_name == "parquet":
+            return self.parquet(folder)
+        if format_name in ("nt", "nq", "ttl"):
+            with self.lines(rdf.MAX_STATEMENT) as blocks:
+                return rdf.read_rdf(blocks, self.shown, format_name, self.options)
+        return self.delimited(format_name, folder, ordered=ordered)
+
     def _guess(self) -> Format:
         with self.lines(self.options.limits.max_line) as blocks:
             first = next(blocks, b"\n")[:-1].split(b"\n")
@@ -126,7 +145,7 @@ class _Source:
 
     def delimited(self, format_name: Format, folder: Path, *, ordered: bool) -> Table:
         """Judge every line; hand the triples to DuckDB, or gather them here if order or quotes matter."""
-        delimiter = b"," if format_name == "csv" else b"\t"
+        delimiter = (self.options.delimiter or ("," if format_name == "csv" else "\t")).encode()
         quoted = format_name == "csv" and self._has_quotes()
         split = RecordParser(delimiter).split if quoted else lambda line: line.split(delimiter)
         with self.lines(self.options.limits.max_line) as blocks:
@@ -153,7 +172,7 @@ class _Source:
         else:
             with self.lines(dialect.max_line) as blocks:
                 scan_lines(blocks, dialect, tally, None, take)
-        report = tally.report(self.shown, format_name, literals=literals.count)
+        report = tally.report(self.shown, format_name, _header_note(dialect), literals=literals.count)
         return rows.table(self.options.check(report, _hint(tally)))
 
     def _through_duckdb(self, format_name: Format, dialect: Dialect, folder: Path) -> Table:
@@ -164,7 +183,7 @@ class _Source:
         if n_lines:
             as_it_is = folder / "file"  # DuckDB would take a * in the user's own path for a pattern
             as_it_is.symlink_to(self.path.resolve())
-            report = ReadReport(self.shown, format_name, accepted=n_lines)
+            report = ReadReport(self.shown, format_name, accepted=n_lines, notes=_header_note(dialect))
             table = encode_lines(as_it_is, dialect.delimiter, dialect.max_line, report)
             if table is not None:
                 return table
@@ -176,7 +195,7 @@ class _Source:
                 file.write(dialect.delimiter.join(fields) + b"\n")
 
             scan_lines(blocks, dialect, tally, file.write if dialect.is_plain else None, take_row)
-        report = self.options.check(tally.report(self.shown, format_name), _hint(tally))
+        report = self.options.check(tally.report(self.shown, format_name, _header_note(dialect)), _hint(tally))
         table = encode_lines(target, dialect.delimiter, dialect.max_line, report)
         if table is None:
             msg = "DuckDB read other lines than were written; please report this file"
@@ -195,7 +214,7 @@ class _Source:
                     return 0
                 n_lines += int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n")))
                 before = block[-1:]
-                report_progress(f"reading {self.shown}", file.tell(), os.fstat(file.fileno()).st_size)
+                report_progress(f"reading {self.path.name}", file.tell(), os.fstat(file.fileno()).st_size)
         return n_lines + (not before.endswith(b"\n"))
 
 
@@ -219,6 +238,14 @@ def _adder(rows: Interner) -> TakeRow:
     return take
 
 
+def _header_note(dialect: Dialect) -> tuple[str, ...]:
+    if dialect.header_line:
+        return (f"line {dialect.header_line} was taken for a header; --no-header reads it as a triple",)
+    if dialect.maybe_header:
+        return (f"line {dialect.maybe_header} was read as a triple; if it is a header, pass --header",)
+    return ()
+
+
 def _hint(tally: Tally) -> str:
     """What to do if no line could be read."""
     if tally.counts["accepted"] or not tally.rejects:
@@ -226,10 +253,15 @@ def _hint(tally: Tally) -> str:
     text, reason = tally.rejects[0].text, tally.rejects[0].reason
     if "column" not in reason:
         return ""
-    if text.count("\t") == 2:
-        return " The columns look separated by tabs: pass --format tsv."
-    if text.count(",") == 2:
-        return " The columns look separated by commas: pass --format csv."
-    if text.count(";") == 2 or len(text.split()) == 3:
-        return " Columns must be separated by tabs or commas; these look separated by something else."
-    return " Three columns are needed: head, relation, tail, separated by tabs."
+    if STATEMENT.fullmatch(text.encode()):
+        return " This looks like N-Triples: --format nt."
+    for count, name, cure in (
+        (text.count("\t"), "tabs", "--format tsv"),
+        (text.count(","), "commas", "--format csv"),
+        (text.count(";"), "semicolons", "--format csv --delimiter ';'"),
+        (text.count("|"), "bars", "--delimiter '|'"),
+        (text.count(" "), "spaces", "--delimiter ' '"),
+    ):
+        if count == 2:
+            return f" The columns look separated by {name}: {cure}."
+    return " Three columns are needed, or a first line that names those of head, relation and tail among others."

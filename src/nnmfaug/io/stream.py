@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import IO, cast
 
 if sys.version_info >= (3, 14):
-    from compression import zstd
+    from compression import zstd as zstd  # noqa: PLC0414
 else:
-    from backports import zstd
+    from backports import zstd as zstd  # noqa: PLC0414 (for files.py too)
 
 from nnmfaug.errors import DataError
 from nnmfaug.progress import report
@@ -75,7 +75,7 @@ class _Unpacked(io.RawIOBase):
         buffer[: len(data)] = data
         self._done += len(data)
         packed = self._file.tell()
-        report(f"reading {self._shown}", min(packed, self._size), self._size)
+        report(f"reading {Path(self._shown).name}", min(packed, self._size), self._size)
         if self._source is not self._file:
             self._check(packed)
         return len(data)

@@ -36,9 +36,9 @@ class Tally:
     def report(self, path: str, format_name: str, notes: tuple[str, ...] = (), literals: int = 0) -> ReadReport:
         """Sum up."""
         if self.hash_names:
-            notes += (f"{self.hash_names} rows begin with # and have the shape of triples; read as triples",)
+            notes += (f"rows that begin with # but have the shape of triples, read as triples: {self.hash_names}",)
         if literals:
-            notes += (f"{literals} lines have a text or a number in place of an entity; left out",)
+            notes += (f"statements with a text or a number in place of an entity, left out: {literals}",)
         counts = {str(kind): count for kind, count in self.counts.items()}
         rejects = tuple(self.rejects)
         return ReadReport(

@@ -53,7 +53,8 @@ def write_splits(splits: Splits, folder: str | Path, layout: Layout = "pykeen") 
     folder = Path(folder)
     if layout in TRAPS:
         trap, why = TRAPS[layout]
-        parts = {name: _refuse(graph.labels(), folder, trap, why) for name, graph in splits.items()}
+        # PyKEEN cannot read an empty file; that a split is empty is said by no file at all.
+        parts = {name: _refuse(graph.labels(), folder, trap, why) for name, graph in splits.items() if len(graph)}
         write_files(folder, {f"{name}.txt": _tsv(rows, folder) for name, rows in parts.items()})
     elif layout in ID_LAYOUTS:
         write_files(folder, _id_files(splits, folder, ID_LAYOUTS[layout]))
@@ -64,10 +65,11 @@ def write_splits(splits: Splits, folder: str | Path, layout: Layout = "pykeen") 
 
 def write_files(folder: Path, files: dict[str, Iterator[str]]) -> None:
     """Write several files, all of them or none."""
-    others = sorted(path.name for path in folder.iterdir() if path.name not in files) if folder.is_dir() else []
+    found = [path.name for path in folder.iterdir() if not path.name.startswith(".")] if folder.is_dir() else []
+    others = sorted(set(found) - set(files))
     if others or (folder.exists() and not folder.is_dir()):
-        found = f"the folder holds other files ({', '.join(others[:5])})" if others else "this is a file"
-        raise DataError(f"{found}: name a new folder", path=folder)
+        what = f"the folder holds other files ({', '.join(others[:5])})" if others else "this is a file"
+        raise DataError(f"{what}: name a new folder", path=folder)
     with ExitStack() as drafts:
         for name, lines in files.items():
             draft = drafts.enter_context(replacing(folder / name))

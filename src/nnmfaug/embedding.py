@@ -1,0 +1,376 @@
+"""Entities as points: non-negative factors or eigenvectors of the affinity C = A·Bᵀ (Eq. 5), never formed.
+
+Entities with equal counts are one row that weighs as much as there are of them. Entities without a triple, and
+relations without one, have no say in any number; the rows of such entities are zeros.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, Protocol, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array, hstack
+
+from nnmfaug.counts import Affinity, Array, Counts, DistinctRows, cross
+from nnmfaug.engine import blocks, tree_sum
+from nnmfaug.seeding import generator
+
+Start = Literal["nndsvda", "nndsvd", "random"]
+
+_STAGE = 1
+"""Where the random streams of this module begin."""
+_SMALLEST = 1e-6
+"""What scikit-learn takes for zero in an NNDSVD start."""
+_CANCELLED = 1e-6
+"""Below this share of ‖C‖², the difference of large numbers has too few digits left to be the misfit."""
+
+
+class ConvergenceWarning(UserWarning):
+    """The solver stopped at ``max_iter``, before the violation fell to ``tol``."""
+
+
+class Embedding(Protocol):
+    """What a clusterer needs."""
+
+    @property
+    def features(self) -> Array:
+        """One row per entity."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """C ≈ W₁·W₂: ``head`` is W₁ and ``tail`` is W₂ᵀ, both non-negative, of shape (n_entities, p), read-only.
+
+    ``objective`` has the value at the start and after each of the ``n_iter`` iterations; ``converged`` says
+    whether the violation fell to ``tol``.
+    """
+
+    head: Array
+    tail: Array
+    objective: tuple[float, ...]
+    n_iter: int
+    converged: bool
+
+    @cached_property
+    def features(self) -> Array:
+        """W' = [W₁, W₂ᵀ] of Algorithm 1, shape (n_entities, 2p)."""
+        return _read_only(np.hstack([self.head, self.tail]))
+
+
+@dataclass(frozen=True, eq=False)
+class Eigenvectors:
+    """Leading eigenvectors, largest eigenvalue first; a column without a positive eigenvalue is zero."""
+
+    features: Array
+    eigenvalues: Array
+
+
+@dataclass(frozen=True)
+class NMF:
+    """Coordinate descent (HALS) on 0.5‖C − W₁W₂‖² + alpha·Ω, as scikit-learn's ``NMF(solver="cd")`` does it.
+
+    Ω = c(‖W₁‖₁ + ‖W₂‖₁) + 0.5(1 − c)(‖W₁‖² + ‖W₂‖²), as in the paper's appendix. One iteration costs
+    O((nnz + n·p)·p) over the distinct rows of A and of B.
+
+    Parameters
+    ----------
+    n_components
+        p, the number of columns of W₁.
+    alpha
+        The paper's α. scikit-learn ≥ 1.0 multiplies its own by the size of C: for a C of n × n, that is n entities
+        with a triple, ``alpha`` here is ``alpha_W=alpha / n, alpha_H=alpha / n`` there.
+    l1_ratio
+        The paper's c, from 0 (squares only) to 1 (absolute values only).
+    init
+        ``"nndsvda"``: NNDSVD with its zeros replaced by the mean of C. ``"nndsvd"``: zeros stay, for ever where a
+        whole column is zero. Both from an exact SVD; scikit-learn's is a randomised one, so its start differs a
+        little. ``"random"``: half-normal; equal entities get different rows, and only here the seed matters.
+    tol
+        Stop once the violation (the projected gradients met on the way, added up) is this share of that of the
+        first iteration. 0: do ``max_iter`` iterations, without a warning.
+    max_iter
+        Stop after so many iterations; 0 gives the start.
+
+    Examples
+    --------
+    >>> from nnmfaug.graph import KnowledgeGraph
+    >>> rows = [("a", "likes", "b"), ("a", "likes", "c"), ("c", "likes", "b"), ("b", "knows", "a")]
+    >>> factors = NMF(n_components=1).fit(Counts.of(KnowledgeGraph.from_labels(rows)))
+    >>> factors.features.round(2)
+    array([[1.62, 0.  ],
+           [0.  , 2.47],
+           [0.81, 1.24]])
+    >>> factors.converged, round(factors.objective[-1], 2)
+    (True, 0.5)
+    """
+
+    n_components: int = 8
+    alpha: float = 0.0
+    l1_ratio: float = 0.0
+    init: Start = "nndsvda"
+    tol: float = 1e-4
+    max_iter: int = 200
+
+    def __post_init__(self) -> None:
+        _check("n_components", self.n_components, self.n_components >= 1, "at least 1")
+        _check("alpha", self.alpha, 0 <= self.alpha < math.inf, "finite and not negative")
+        _check("l1_ratio", self.l1_ratio, 0 <= self.l1_ratio <= 1, "between 0 and 1")
+        _check("init", self.init, self.init in get_args(Start), f"one of {', '.join(get_args(Start))}")
+        _check("tol", self.tol, self.tol >= 0, "at least 0")
+        _check("max_iter", self.max_iter, self.max_iter >= 0, "at least 0")
+
+    def fit(self, counts: Counts, *, seed: int = 0) -> Factors:
+        """Factorise the C of these counts."""
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+        n, p = counts.n_entities, self.n_components
+        if not counts.seen.any():
+            return Factors(_read_only(np.zeros((n, p))), _read_only(np.zeros((n, p))), (0.0,), 0, converged=True)
+        heads, tails = (self._side(m, counts.seen) for m in (counts.heads, counts.tails))
+        if p >= heads.rows.shape[1]:
+            msg = f"n_components={p}: C has rank at most {heads.rows.shape[1]}, its number of relations"
+            warnings.warn(f"{msg}; W₁ = A, W₂ = Bᵀ is already exact", UserWarning, stacklevel=2)
+        # One thread: the matrices of a sweep are narrow, and threads would add up in an order of their own.
+        with threadpool_limits(1, "blas"):
+            found = self._descend(heads, tails, *self._start(heads, tails, seed))
+        if self.tol > 0 and not found.converged:
+            msg = f"violation still above tol={self.tol} after max_iter={self.max_iter} iterations"
+            warnings.warn(msg, ConvergenceWarning, stacklevel=2)
+        return replace(
+            found, head=_spread(found.head, heads, counts.seen), tail=_spread(found.tail, tails, counts.seen)
+        )
+
+    def _side(self, matrix: csr_array, seen: NDArray[np.bool_]) -> DistinctRows:
+        """Rows to work on: the distinct ones, unless the start is to tell equal ones apart."""
+        rows = _used(matrix, seen)
+        if self.init != "random":
+            return DistinctRows.of(rows)
+        n = int(rows.shape[0])
+        return DistinctRows(rows, np.arange(n), np.ones(n, dtype=np.int64))
+
+    def _start(self, heads: DistinctRows, tails: DistinctRows, seed: int) -> tuple[Array, Array]:
+        mean, p = _affinity(heads, tails).mean(), self.n_components
+        if self.init == "random":
+            scale = math.sqrt(mean / p)
+            shapes = (len(heads), p), (len(tails), p)
+            normal = [generator(seed, _STAGE, i).standard_normal(shape) for i, shape in enumerate(shapes)]
+            return scale * np.abs(normal[0]), scale * np.abs(normal[1])
+        w, h = _nndsvd(heads, tails, p)
+        for x in (w, h):
+            x[x < _SMALLEST] = mean if self.init == "nndsvda" else 0
+        return w, h
+
+    def _descend(self, heads: DistinctRows, tails: DistinctRows, w: Array, h: Array) -> Factors:
+        w, h = np.asfortranarray(w), np.asfortranarray(h)  # a column is what a step reads and writes
+        norm = _affinity(heads, tails).squared_norm()
+        left, right = _summary(heads, w), _summary(tails, h)
+        objective = [self._objective(norm, left, right)]
+        first, converged = math.nan, False
+        while len(objective) <= self.max_iter and not converged:
+            violation = self._sweep(w, heads, right)
+            left = _summary(heads, w)
+            violation += self._sweep(h, tails, left)
+            right = _summary(tails, h)
+            objective.append(self._objective(norm, left, right))
+            first = violation if len(objective) == 2 else first
+            converged = first == 0 or violation / first <= self.tol
+        return Factors(w, h, tuple(objective), len(objective) - 1, converged)
+
+    def _sweep(self, x: Array, side: DistinctRows, other: _Summary) -> float:
+        """Improve each column of a factor in turn, in place; return the violation."""
+        gram = other.gram + self.alpha * (1 - self.l1_ratio) * np.eye(len(other.gram))
+        target = np.asarray(side.rows @ other.product) - self.alpha * self.l1_ratio
+        weights = side.counts.astype(np.float64)
+        parts = (_sweep_block(x[block], target[block], gram, weights[block]) for block in blocks(len(x)))
+        return float(tree_sum(parts)[0])
+
+    def _objective(self, norm: float, left: _Summary, right: _Summary) -> float:
+        misfit = float(norm - 2 * np.sum(left.product * right.product) + np.sum(left.gram * right.gram))
+        if misfit < _CANCELLED * norm:
+            misfit = _exact_misfit(left, right)
+        absolute = left.total + right.total
+        squared = float(np.trace(left.gram) + np.trace(right.gram))
+        return 0.5 * misfit + self.alpha * (self.l1_ratio * absolute + 0.5 * (1 - self.l1_ratio) * squared)
+
+
+@dataclass(frozen=True)
+class Spectral:
+    """Eigenvectors of D^-½(C + Cᵀ)D^-½ with the largest eigenvalues, D being the row sums of C + Cᵀ.
+
+    The matrix is X·J·Xᵀ with X = D^-½[A B], of rank at most 2|R|, so its eigenvectors come from a decomposition of
+    size 2|R|, at O(n·|R|²). At most |R| eigenvalues are positive.
+
+    Parameters
+    ----------
+    n_components
+        Number of eigenvectors.
+    directed
+        Take the Hermitian D^-½(ωC + ω̄Cᵀ)D^-½ with ω = exp(iπ/3), which tells heads from tails (Laenen and Sun,
+        2020, which the paper cites). Real parts of the eigenvectors, then imaginary parts, are the features.
+
+    Examples
+    --------
+    >>> from nnmfaug.graph import KnowledgeGraph
+    >>> rows = [("a", "likes", "b"), ("b", "likes", "a"), ("x", "eats", "y")]
+    >>> found = Spectral(n_components=2).fit(Counts.of(KnowledgeGraph.from_labels(rows)))
+    >>> found.eigenvalues.round(2), found.features.shape
+    (array([1., 1.]), (4, 2))
+    """
+
+    n_components: int = 8
+    directed: bool = False
+
+    def __post_init__(self) -> None:
+        _check("n_components", self.n_components, self.n_components >= 1, "at least 1")
+
+    def fit(self, counts: Counts, *, seed: int = 0) -> Eigenvectors:  # noqa: ARG002  (as every embedding)
+        """Find the eigenvectors; nothing is drawn, so the seed does not matter."""
+        from threadpoolctl import threadpool_limits
+
+        p, seen = self.n_components, counts.seen
+        values, vectors = np.zeros(p), np.zeros((counts.n_entities, p), dtype=np.complex128)
+        if seen.any():
+            both: Any = hstack([_used(m, seen) for m in (counts.heads, counts.tails)])
+            side = DistinctRows.of(csr_array(both))
+            with threadpool_limits(1, "blas"):
+                found, rows = self._eigenvectors(side)
+            values[: len(found)] = found
+            vectors[seen, : len(found)] = rows[side.inverse]
+        features = np.hstack([vectors.real, vectors.imag]) if self.directed else vectors.real.copy()
+        return Eigenvectors(_read_only(features), _read_only(values))
+
+    def _eigenvectors(self, side: DistinctRows) -> tuple[Array, NDArray[Any]]:
+        """With X = Q·R, an eigenpair (λ, y) of R·J·Rᵀ gives Q·y = X·J·Rᵀ·y / λ, and Q is not needed."""
+        half = side.rows.shape[1] // 2
+        triples = cross(side.rows, np.ones((len(side), 1)), side.counts)  # per relation, once for A and once for B
+        x = replace(side, rows=csr_array(diags_array(1 / np.sqrt(side.rows @ triples[:, 0])) @ side.rows))
+        omega = np.exp(1j * np.pi / 3) if self.directed else 1.0
+        j = np.kron([[0, omega], [np.conj(omega), 0]], np.eye(half))
+        r = _triangle(x)
+        values, y = np.linalg.eigh(r @ j @ r.T)
+        n_positive = int(np.sum(values > _noise(r, r)))
+        best = np.arange(len(values))[::-1][: min(self.n_components, n_positive)]
+        vectors = x.rows @ (j @ r.T @ y[:, best] / values[best])
+        return values[best], np.stack([v / _phase(v) for v in vectors.T], axis=1)
+
+
+class _Summary(NamedTuple):
+    """A factor X of a side M, with all that the other side needs of it: MᵀX, XᵀX and the sum of X."""
+
+    side: DistinctRows
+    x: Array
+    product: Array
+    gram: Array
+    total: float
+
+
+def _summary(side: DistinctRows, x: Array) -> _Summary:
+    weights = side.counts.astype(np.float64)
+    gram = tree_sum((x[b].T * weights[b]) @ x[b] for b in blocks(len(x)))
+    total = tree_sum(weights[b] @ x[b] for b in blocks(len(x)))
+    return _Summary(side, x, cross(side.rows, x, side.counts), gram, float(total.sum()))
+
+
+def _sweep_block(x: Array, target: Array, gram: Array, weights: Array) -> Array:
+    violation = np.zeros(1)
+    for k, row in enumerate(gram):
+        column = x[:, k]
+        gradient = x @ row - target[:, k]
+        projected = np.where(column == 0, np.minimum(gradient, 0), gradient)
+        violation += weights @ np.abs(projected)
+        if row[k] != 0:
+            np.maximum(column - gradient / row[k], 0, out=column)
+    return violation
+
+
+def _exact_misfit(left: _Summary, right: _Summary) -> float:
+    """‖C − W₁W₂‖² = ‖[A W₁]·[B −W₂ᵀ]ᵀ‖², a sum of squares that cannot cancel."""
+    r = [_triangle(s.side, sign * s.x) for s, sign in ((left, 1), (right, -1))]
+    return float(np.sum((r[0] @ r[1].T) ** 2))
+
+
+def _nndsvd(heads: DistinctRows, tails: DistinctRows, p: int) -> tuple[Array, Array]:
+    """NNDSVD (Boutsidis and Gallopoulos, 2008) from the exact SVD of C; zero columns beyond its rank.
+
+    With A = Qₐ·Rₐ and B = Q_b·R_b, the SVD u·s·vᵀ of the small Rₐ·R_bᵀ gives that of C: Qₐ·u = C·(Q_b·v)/s =
+    A·(R_bᵀ·v)/s. So only the triangles are needed. They are found by QR and not from the Grams AᵀA and BᵀB, which
+    square the condition: a component would be lost at 1e-8 of the largest, not at 1e-16.
+    """
+    ra, rb = _triangle(heads), _triangle(tails)
+    u, s, vt = np.linalg.svd(ra @ rb.T)
+    n_found = min(p, int(np.sum(s > _noise(ra, rb))))
+    w, h = np.zeros((len(heads), p)), np.zeros((len(tails), p))
+    for k in range(n_found):
+        x, y = heads.rows @ (rb.T @ vt[k] / s[k]), tails.rows @ (ra.T @ u[:, k] / s[k])
+        sign = _phase(x)
+        x, y = (np.abs(x), np.abs(y)) if k == 0 else _larger_half(x / sign, y / sign, heads.counts, tails.counts)
+        w[:, k], h[:, k] = math.sqrt(s[k]) * x, math.sqrt(s[k]) * y
+    return w, h
+
+
+def _larger_half(x: Array, y: Array, of_x: NDArray[np.int64], of_y: NDArray[np.int64]) -> tuple[Array, Array]:
+    """The positive or the negative parts of both, whichever have the larger product of norms; norms made equal."""
+    positive, negative = (
+        (math.sqrt(of_x @ a**2), math.sqrt(of_y @ b**2), a, b)
+        for a, b in ((np.maximum(x, 0), np.maximum(y, 0)), (np.maximum(-x, 0), np.maximum(-y, 0)))
+    )
+    # Not both products are zero: C is not negative, so uᵀCv > 0 needs entries of one sign on both sides.
+    m, n, a, b = positive if positive[0] * positive[1] > negative[0] * negative[1] else negative
+    return math.sqrt(n / m) * a, math.sqrt(m / n) * b
+
+
+def _triangle(side: DistinctRows, more: Array | None = None) -> Array:
+    """R of the QR decomposition of all rows, with ``more`` columns: of each block, then of those together."""
+    more = np.empty((len(side), 0)) if more is None else more
+    scale = np.sqrt(side.counts)[:, None]
+    parts = [
+        np.linalg.qr(scale[block] * np.hstack([side.rows[block].toarray(), more[block]]), mode="r")
+        for block in blocks(len(side), size=1 << 13)  # smaller than the engine's: they are dense
+    ]
+    return np.asarray(np.linalg.qr(np.vstack(parts), mode="r"))
+
+
+def _noise(ra: Array, rb: Array) -> float:
+    """What rounding alone may make of a zero singular value of Rₐ·R_bᵀ."""
+    return float(np.finfo(np.float64).eps * ra.shape[1] * np.linalg.norm(ra) * np.linalg.norm(rb))
+
+
+def _phase(x: NDArray[Any]) -> NDArray[Any]:
+    """Sign, or phase, of the largest entry; of the first, where several are as large but for rounding."""
+    size = np.abs(x)
+    pivot = x[np.argmax(size >= (1 - 1e-6) * size.max())]
+    return np.asarray(pivot / abs(pivot))
+
+
+def _affinity(heads: DistinctRows, tails: DistinctRows) -> Affinity:
+    return Affinity(heads.rows, tails.rows, heads.counts, tails.counts)
+
+
+def _used(matrix: csr_array, seen: NDArray[np.bool_]) -> csr_array:
+    """The matrix without entities and relations that have no triple."""
+    rows = matrix[seen].astype(np.float64)
+    return csr_array(rows[:, rows.sum(axis=0) > 0])
+
+
+def _spread(x: Array, side: DistinctRows, seen: NDArray[np.bool_]) -> Array:
+    """Give each entity its row."""
+    full = np.zeros((len(seen), x.shape[1]))
+    full[seen] = x[side.inverse]
+    return _read_only(full)
+
+
+def _read_only(x: Array) -> Array:
+    x.setflags(write=False)
+    return x
+
+
+def _check(name: str, value: object, good: bool, must_be: str) -> None:
+    if not good:
+        msg = f"{name}={value!r}: must be {must_be}"
+        raise ValueError(msg)

@@ -1,0 +1,298 @@
+"""From weights to triples: the only place that draws them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nnmfaug.engine import BLOCK_ROWS, Engine, Serial
+from nnmfaug.errors import SamplingError
+from nnmfaug.graph import IntArray, KnowledgeGraph, LabelledTriple, unique_triples
+from nnmfaug.law import Law
+from nnmfaug.progress import report
+from nnmfaug.seeding import generator
+
+if TYPE_CHECKING:
+    from nnmfaug.clustering import Partition
+    from nnmfaug.embedding import Embedding
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+MAX_LISTED = 20_000_000
+"""Triples that may be listed one by one, to rank them or to draw nearly all of them."""
+ALWAYS_LISTED = 1 << 18
+"""Supports up to this size are listed at once, which is faster than drawing."""
+MAX_ROUND = 64
+DRAW, ORDER, ESTIMATE = 1, 2, 3  # streams of random numbers
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Generated triples in the order they were drawn or ranked: S in the paper.
+
+    ``log_prob`` is the logarithm of each triple's probability under the law, ``clusters`` the cluster that both
+    its entities belong to.
+    """
+
+    graph: KnowledgeGraph
+    log_prob: Array
+    clusters: NDArray[np.int32]
+
+    @property
+    def triples(self) -> IntArray:
+        """Ids of head, relation and tail, shape (n, 3)."""
+        return self.graph.triples
+
+    @property
+    def labels(self) -> list[LabelledTriple]:
+        """The triples as names."""
+        return self.graph.labels()
+
+    def __len__(self) -> int:
+        return len(self.graph)
+
+
+@dataclass(frozen=True)
+class Proposer:
+    """Draws one block of triples: rectangles by mass, head and tail by weight, thinned to the law.
+
+    A triple is proposed by p(cluster)·p(h, t | cluster) and kept with probability p(r | h, t). A value of its own,
+    so that it can be sent to another process.
+    """
+
+    law: Law
+    seed: int
+
+    @cached_property
+    def cumulative(self) -> Array:
+        """Running sum of the masses of the rectangles."""
+        r = self.law.rectangles
+        return np.cumsum(self.law.pair_scale[r.clusters] * r.heads.masses * r.tails.masses)
+
+    def __call__(self, block: int) -> Ids:
+        """Return the triples of one block, shape (n, 3); every block has its own stream."""
+        law, cells = self.law, self.law.rectangles
+        where, head, tail, keep = generator(self.seed, DRAW, block).random((4, BLOCK_ROWS))
+        chosen = np.searchsorted(self.cumulative, where * self.cumulative[-1], side="right")
+        chosen = np.minimum(chosen, len(cells) - 1)
+        heads, tails = cells.heads.pick(chosen, head), cells.tails.pick(chosen, tail)
+        h, t = cells.heads.entities[heads], cells.tails.entities[tails]
+        differ = h != t
+        h, t, chosen, keep = h[differ], t[differ], chosen[differ], keep[differ]
+        if law.smooth:
+            return self._relate(h, t, keep)
+        weights = law.relation_law.weights(cells.heads.values[heads[differ]] * cells.tails.values[tails[differ]])
+        kept = keep < law.divide(weights, h, t)
+        return np.stack([h[kept], cells.relations[chosen[kept]], t[kept]], axis=1)
+
+    def _relate(self, h: Ids, t: Ids, uniform: Array) -> Ids:
+        """Draw a relation for each pair, every one of which is possible; keep the allowed ones."""
+        parts = []
+        for start in range(0, len(h), 4096):
+            part = slice(start, start + 4096)
+            products = self.law.counts.heads[h[part]].toarray() * self.law.counts.tails[t[part]].toarray()
+            running = np.cumsum(self.law.relation_law.weights(products.astype(np.float64)), axis=1)
+            parts.append((running <= uniform[part, None] * running[:, -1:]).sum(axis=1))
+        r = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+        kept = self.law.relations_allowed[r]
+        return np.stack([h[kept], r[kept], t[kept]], axis=1)
+
+
+@dataclass(frozen=True)
+class TripleDistribution:
+    """A fitted law over triples: i.i.d. draws, unique new triples, the most probable ones, log-probabilities.
+
+    The support is every triple of two different entities of one cluster whose head and tail each occur with the
+    relation in train (with smoothing: any relation). It holds triples of train too; ``n_new`` and ``sample`` leave
+    those out.
+    """
+
+    graph: KnowledgeGraph
+    law: Law
+    partition: Partition
+    factors: Embedding | None = None
+    excluded: tuple[KnowledgeGraph, ...] = field(default=())
+
+    @property
+    def support_size(self) -> int:
+        """Number of triples with a probability above zero, in closed form."""
+        return self.law.support_size
+
+    @cached_property
+    def n_new(self) -> int:
+        """Number of triples of the support that are neither in train nor excluded."""
+        known = np.concatenate([graph.triples for graph in (self.graph, *self.excluded)])
+        known = unique_triples(known, self.graph.vocabulary, sort=True)
+        return self.support_size - int(self.law.in_support(known.astype(np.int64)).sum())
+
+    @cached_property
+    def _normaliser(self) -> tuple[float, bool]:
+        if self.law.chance is not None:
+            return self.law.chance, True
+        blocks = 32
+        kept = sum(len(self._proposer(0)(block)) for block in range(blocks))
+        return float(self._proposer(0).cumulative[-1] * kept / (blocks * BLOCK_ROWS)), False
+
+    @property
+    def exact(self) -> bool:
+        """Whether log-probabilities are exact; on very large graphs their common constant is estimated."""
+        return self._normaliser[1]
+
+    @property
+    def acceptance(self) -> float:
+        """Chance that one draw of cluster, pair and relation, as the paper describes it, gives a triple."""
+        return self._normaliser[0]
+
+    def log_prob(self, triples: ArrayLike) -> Array:
+        """Logarithm of the probability of each row of ids, shape (n, 3); −∞ outside the support."""
+        ids = np.asarray(triples)
+        self.graph.vocabulary.check_ids(ids)
+        logs: Array = self.law.log_weights(ids.astype(np.int64)) - np.log(self._normaliser[0])
+        return logs
+
+    def draw(self, n: int, *, seed: int, engine: Engine | None = None) -> IntArray:
+        """Draw n triples independently, shape (n, 3); they may repeat and may be known."""
+        _check_number(n)
+        if n and not self.support_size:
+            raise SamplingError("no triple is possible", available=0)
+        found = np.zeros((0, 3), dtype=np.int64)
+        rounds = self._rounds(n, seed, engine or Serial())
+        while len(found) < n:
+            found = np.concatenate([found, next(rounds)])
+        return found[:n].astype(np.int32)
+
+    def sample(self, n: int, *, seed: int, engine: Engine | None = None) -> Sample:
+        """Draw until there are n different triples that are neither in train nor excluded, in drawing order.
+
+        Raises
+        ------
+        SamplingError
+            If there are fewer than n.
+        """
+        _check_number(n)
+        if n > self.n_new:
+            partial = self._listed(self.n_new, seed) if self.support_size <= MAX_LISTED else None
+            msg = f"{n:,} new triples were asked for, but only {self.n_new:,} are possible"
+            raise SamplingError(msg, available=self.n_new, partial=partial)
+        if self.support_size <= ALWAYS_LISTED or (n > self.n_new // 4 and self.support_size <= MAX_LISTED):
+            return self._listed(n, seed)
+        return self._drawn(n, seed, engine or Serial())
+
+    def sample_each(self, quotas: Mapping[str, int], *, seed: int, engine: Engine | None = None) -> Sample:
+        """Draw a number of new triples of each named relation; together in random order."""
+        parts = [
+            self.restrict(relations=[name]).sample(n, seed=seed, engine=engine).triples
+            for name, n in sorted(quotas.items())
+        ]
+        triples = np.concatenate([np.zeros((0, 3), dtype=np.int32), *parts])
+        return self._sample(triples[generator(seed, ORDER).permutation(len(triples))])
+
+    def top(self, n: int) -> Sample:
+        """Return the n most probable new triples; equally probable ones by id."""
+        _check_number(n)
+        triples, logs = self._list()
+        if n > len(triples):
+            msg = f"{n:,} new triples were asked for, but only {len(triples):,} are possible"
+            raise SamplingError(msg, available=len(triples), partial=self._sample(triples))
+        order = np.lexsort((self.graph.vocabulary.keys(triples), -logs))
+        return self._sample(triples[order[:n]])
+
+    def restrict(
+        self,
+        *,
+        relations: Iterable[str] | None = None,
+        heads: Iterable[str] | None = None,
+        tails: Iterable[str] | None = None,
+        exclude: KnowledgeGraph | None = None,
+    ) -> TripleDistribution:
+        """Return this law given that relation, head and tail are among the named ones, and without ``exclude``."""
+        names = self.graph.vocabulary
+        law = replace(
+            self.law,
+            relations_allowed=self.law.relations_allowed & _mask(relations, names.relation_ids, "relation"),
+            heads_allowed=self.law.heads_allowed & _mask(heads, names.entity_ids, "entity"),
+            tails_allowed=self.law.tails_allowed & _mask(tails, names.entity_ids, "entity"),
+        )
+        if not law.support_size:
+            msg = "no triple is possible: the heads and tails that occur with these relations share no cluster"
+            raise SamplingError(msg, available=0)
+        excluded = self.excluded if exclude is None else (*self.excluded, exclude.with_vocabulary(names))
+        return replace(self, law=law, excluded=excluded)
+
+    def _proposer(self, seed: int) -> Proposer:
+        return Proposer(self.law, seed)
+
+    def _rounds(self, n: int, seed: int, engine: Engine) -> Iterator[Ids]:
+        """Yield proposals for ever, some blocks at a time; where a round ends changes nothing in their order."""
+        proposer = self._proposer(seed)
+        size = int(np.clip(n // BLOCK_ROWS + 1, 1, MAX_ROUND))
+        for start in itertools.count(step=size):
+            yield np.concatenate(list(engine.map(proposer, range(start, start + size))))
+
+    def _known(self, triples: Ids) -> NDArray[np.bool_]:
+        known = self.graph.contains(triples)
+        for graph in self.excluded:
+            known |= graph.contains(triples)
+        return known
+
+    def _drawn(self, n: int, seed: int, engine: Engine) -> Sample:
+        found, rounds = np.zeros((0, 3), dtype=np.int32), self._rounds(n, seed, engine)
+        while len(found) < n:
+            part = next(rounds)
+            new = part[~self._known(part)].astype(np.int32)
+            grown = unique_triples(np.concatenate([found, new]), self.graph.vocabulary, sort=False)
+            if len(grown) - len(found) < len(part) // 1000 and self.support_size <= MAX_LISTED:
+                return self._listed(n, seed)  # what is left is so unlikely that drawing it would take for ever
+            found = grown
+            report("sampling", min(len(found), n), n)
+        return self._sample(found[:n])
+
+    def _listed(self, n: int, seed: int) -> Sample:
+        """Order all new triples as drawing them one by one would: by exponential times, each over its weight."""
+        triples, logs = self._list()
+        times = np.log(generator(seed, ORDER).standard_exponential(len(triples))) - logs
+        return self._sample(triples[np.argsort(times, kind="stable")[:n]])
+
+    def _list(self) -> tuple[IntArray, Array]:
+        """All new triples and the logarithm of their weights."""
+        if self.support_size > MAX_LISTED:
+            msg = (
+                f"{self.support_size:,} possible triples are too many to list: restrict relations, heads or tails"
+            )
+            raise SamplingError(msg, available=self.n_new)
+        cells, parts, logs = self.law.rectangles, [np.zeros((0, 3), dtype=np.int64)], [np.zeros(0)]
+        for chosen, heads, tails in cells.places(BLOCK_ROWS):
+            h, t = cells.heads.entities[heads], cells.tails.entities[tails]
+            for r in np.flatnonzero(self.law.relations_allowed) if self.law.smooth else (cells.relations[chosen],):
+                part = np.stack([h, np.broadcast_to(r, h.shape), t], axis=1)
+                part = part[~self._known(part)]
+                parts.append(part)
+                logs.append(self.law.log_weights(part))
+        return np.concatenate(parts).astype(np.int32), np.concatenate(logs)
+
+    def _sample(self, triples: IntArray) -> Sample:
+        graph = KnowledgeGraph(self.graph.vocabulary, triples)
+        return Sample(graph, self.log_prob(triples), self.partition.labels[triples[:, 0]])
+
+
+def _check_number(n: int) -> None:
+    if n < 0:
+        msg = f"n={n}: must not be negative"
+        raise ValueError(msg)
+
+
+def _mask(names: Iterable[str] | None, ids: dict[str, int], kind: str) -> NDArray[np.bool_]:
+    mask = np.full(len(ids), names is None)
+    for name in names or ():
+        if name not in ids:
+            msg = f"{name!r} is not the name of a known {kind}"
+            raise ValueError(msg)
+        mask[ids[name]] = True
+    return mask
