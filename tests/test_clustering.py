@@ -13,23 +13,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import cut_tree, linkage
+from sklearn import cluster as sklearn_cluster  # type: ignore[import-untyped]
+from sklearn.metrics import adjusted_rand_score as agreement  # type: ignore[import-untyped]
 
-from nnmfaug import clustering
+from nnmfaug import agglomeration, clustering
+from nnmfaug.agglomeration import Linkage
 from nnmfaug.clustering import (
     DBSCAN,
     HDBSCAN,
     Agglomerative,
     Clusterer,
     KMeans,
-    Linkage,
     Partition,
     cluster,
     estimate,
 )
 from nnmfaug.progress import reporting_to
-
-sklearn_cluster: Any = pytest.importorskip("sklearn.cluster")
-agreement: Any = pytest.importorskip("sklearn.metrics").adjusted_rand_score
 
 Array = NDArray[np.float64]
 LINKAGES: tuple[Linkage, ...] = ("ward", "average", "complete", "single")
@@ -212,7 +211,7 @@ def test_ties_never_keep_it_from_ending_with_n_clusters(
 def test_a_merge_that_comes_nearer_than_its_parts_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rounding could do that to any linkage; here it is the rule."""
     rng = np.random.default_rng(0)
-    monkeypatch.setitem(clustering._UPDATES, "single", lambda a, b, _: np.minimum(a, b) * rng.random(len(a)))
+    monkeypatch.setitem(agglomeration._UPDATES, "single", lambda a, b, _: np.minimum(a, b) * rng.random(len(a)))
     for _ in range(20):
         rows = rng.random((60, 2))
         assert fit(Agglomerative(9, "single"), rows).n_clusters == 9
@@ -282,13 +281,13 @@ def test_above_the_limit_ward_is_approximate_says_so_and_is_close(monkeypatch: p
 def test_micro_clusters_are_about_as_tight_as_bisecting_kmeans() -> None:
     rows = np.random.default_rng(0).gamma(0.3, size=(2_000, 5))
     theirs = sklearn_cluster.BisectingKMeans(400, random_state=0).fit_predict(rows)
-    assert cost(rows, clustering._micro_clusters(rows, np.ones(2_000), 400)) < 1.3 * cost(rows, theirs)
+    assert cost(rows, agglomeration.micro_clusters(rows, np.ones(2_000), 400)) < 1.3 * cost(rows, theirs)
 
 
 def test_micro_clusters_stand_at_the_mean_of_all_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = repeated(0, n_distinct=300, n_features=2, most=50)
     distinct, inverse, counts = clustering._distinct(rows)
-    micro = clustering._micro_clusters(distinct, counts.astype(np.float64), 40)[inverse]
+    micro = agglomeration.micro_clusters(distinct, counts.astype(np.float64), 40)[inverse]
     means = np.stack([rows[micro == c].mean(axis=0) for c in range(40)])
     expected = np.asarray(Agglomerative(8).label_rows(means, np.bincount(micro), seed=0))[micro]
     monkeypatch.setattr(clustering, "MAX_EXACT_ROWS", 100)
@@ -299,7 +298,7 @@ def test_micro_clusters_stand_at_the_mean_of_all_their_rows(monkeypatch: pytest.
 def test_rows_that_rounding_makes_equal_are_still_halved() -> None:
     rows = np.zeros((5, 2))
     rows[:, 0] = np.arange(5) * 5e-324
-    assert sorted(clustering._micro_clusters(rows, np.ones(5), 5).tolist()) == [0, 1, 2, 3, 4]
+    assert sorted(agglomeration.micro_clusters(rows, np.ones(5), 5).tolist()) == [0, 1, 2, 3, 4]
 
 
 def test_a_matrix_above_the_limit_is_refused_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:

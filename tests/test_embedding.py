@@ -1,4 +1,4 @@
-"""Factors and eigenvectors against scikit-learn, SciPy and NumPy on the C that nnmfaug never forms."""
+"""Factors against scikit-learn and SciPy on the C that nnmfaug never forms, and what holds for every embedding."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import pytest
 import scipy.linalg
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from sklearn import decomposition  # type: ignore[import-untyped]
 from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]
 
 import nnmfaug as na
 from nnmfaug import counts as counts_module
-from nnmfaug import embedding, engine
+from nnmfaug import embedding, engine, spectral
 from nnmfaug.counts import Array, Counts, DistinctRows
-from nnmfaug.embedding import NMF, ConvergenceWarning, Factors, Spectral, Start
+from nnmfaug.embedding import NMF, ConvergenceWarning, Factors, Start
+from nnmfaug.spectral import Spectral
 
 Row = tuple[str, str, str]
 NAMES = ["nations", "kinships", "umls", "dl50a"]
@@ -299,7 +299,7 @@ def test_blas_has_one_thread_inside_and_gets_the_others_back(
     method: NMF | Spectral, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inside: list[set[int]] = []
-    plain = embedding._triangle
+    plain = embedding.triangle
 
     def threads() -> set[int]:
         return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
@@ -308,7 +308,8 @@ def test_blas_has_one_thread_inside_and_gets_the_others_back(
         inside.append(threads())
         return plain(side, more)
 
-    monkeypatch.setattr(embedding, "_triangle", watched)
+    for module in (embedding, spectral):
+        monkeypatch.setattr(module, "triangle", watched)
     with threadpool_limits(2, "blas"):
         method.fit(load("nations"))
         assert threads() == {2}
@@ -332,8 +333,8 @@ def test_many_blocks_of_rows_give_what_one_gives(method: NMF | Spectral, monkeyp
 def test_features_are_head_and_tail_side_by_side_and_nothing_can_be_changed() -> None:
     found = NMF(3).fit(load("nations"))
     assert np.array_equal(found.features, np.hstack([found.head, found.tail]))
-    spectral = Spectral(3).fit(load("nations"))
-    for array in (found.head, found.tail, found.features, spectral.features, spectral.eigenvalues):
+    vectors = Spectral(3).fit(load("nations"))
+    for array in (found.head, found.tail, found.features, vectors.features, vectors.eigenvalues):
         assert array.dtype == np.float64
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
@@ -397,69 +398,6 @@ def test_bad_arguments_are_named_with_their_value(arguments: dict[str, Any], mes
         NMF(**arguments)
 
 
-def test_spectral_needs_a_component() -> None:
-    with pytest.raises(ValueError, match="n_components=0: must be at least 1"):
-        Spectral(0)
-
-
 def test_a_negative_seed_is_refused_where_something_is_drawn() -> None:
     with pytest.raises(ValueError, match="seed=-1"):
         NMF(2, init="random").fit(load("nations"), seed=-1)
-
-
-# ── Spectral
-
-
-def normalised(c: Array, omega: complex) -> NDArray[Any]:
-    degree = (c + c.T).sum(axis=1)
-    return np.asarray((omega * c + np.conj(omega) * c.T) / np.sqrt(np.outer(degree, degree)))
-
-
-def check_eigenvectors(matrix: NDArray[Any], values: Array, vectors: NDArray[Any]) -> None:
-    """Those of the largest eigenvalues, orthonormal, turned so that a largest entry is real and positive."""
-    expected = np.linalg.eigvalsh(matrix)[::-1][: len(values)]
-    np.testing.assert_allclose(values, expected, atol=1e-10)
-    np.testing.assert_allclose(matrix @ vectors, values * vectors, atol=1e-9)
-    np.testing.assert_allclose(vectors.conj().T @ vectors, np.eye(len(values)), atol=1e-9)
-    for vector in vectors.T:
-        pivot = vector[np.abs(vector) >= (1 - 1e-5) * np.abs(vector).max()]
-        assert np.isclose(pivot, np.abs(pivot)).any()
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_symmetric_eigenvectors_are_those_of_the_explicit_matrix(name: str) -> None:
-    found = Spectral(5).fit(load(name))
-    matrix = normalised(explicit(name), 1)
-    check_eigenvectors(matrix, found.eigenvalues, found.features[load(name).seen])
-    _, vectors = np.linalg.eigh(matrix)
-    top = vectors[:, ::-1][:, :5]
-    np.testing.assert_allclose(np.abs(np.sum(top * found.features[load(name).seen], axis=0)), 1, atol=1e-9)
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_directed_eigenvectors_are_those_of_the_explicit_hermitian_matrix(name: str) -> None:
-    found = Spectral(5, directed=True).fit(load(name))
-    real, imaginary = np.hsplit(found.features[load(name).seen], 2)
-    assert np.abs(imaginary).max() > 1e-3, "a direction shows in the phases"
-    check_eigenvectors(
-        normalised(explicit(name), np.exp(1j * np.pi / 3)), found.eigenvalues, real + 1j * imaginary
-    )
-
-
-@pytest.mark.parametrize("directed", [False, True])
-def test_eigenvectors_without_a_positive_eigenvalue_are_zero(directed: bool) -> None:
-    counts = toy(RANK_TWO)
-    matrix = normalised(explicit_of(counts), np.exp(1j * np.pi / 3) if directed else 1)
-    n_positive = int(np.sum(np.linalg.eigvalsh(matrix) > 1e-9))
-    found = Spectral(6, directed=directed).fit(counts)
-    assert (found.eigenvalues > 0).sum() == n_positive < 6
-    columns = found.features.reshape(len(found.features), -1, 6)
-    assert not columns[..., n_positive:].any()
-    assert (np.abs(columns[..., :n_positive]).max(axis=(0, 1)) > 0).all()
-
-
-def test_components_that_do_not_touch_have_eigenvalue_one_each_and_nothing_in_common() -> None:
-    found = Spectral(2).fit(toy(RANK_TWO))
-    np.testing.assert_allclose(found.eigenvalues, 1)
-    left, right = found.features[:4], found.features[4:]
-    np.testing.assert_allclose(left @ right.T, 0, atol=1e-12)

@@ -15,7 +15,12 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nnmfaug.errors import DataError
+    from nnmfaug.recipe import NNMFAug, augment
+    from nnmfaug.clustering import DBSCAN, HDBSCAN, Agglomerative, KMeans, Partition, cluster
+    from nnmfaug.counts import Counts
+    from nnmfaug.embedding import NMF, Factors
+    from nnmfaug.engine import Processes, Serial
+    from nnmfaug.errors import DataError, SamplingError
     from nnmfaug.families import FamilyWorld, family
     from nnmfaug.graph import KnowledgeGraph, ReadReport, Splits, Vocabulary
     from nnmfaug.io import (
@@ -32,11 +37,27 @@ if TYPE_CHECKING:
         write_splits,
         write_triples,
     )
+    from nnmfaug.sampling import Sample, TripleDistribution
+    from nnmfaug.spectral import Spectral
     from nnmfaug.splitting import split
     from nnmfaug.stats import GraphStats, describe
+    from nnmfaug.store import load_distribution, save_distribution
+    from nnmfaug.weights import (
+        ClustersByPairs,
+        ClustersBySize,
+        CountProduct,
+        PairsByDegree,
+        UniformClusters,
+        UniformPairs,
+    )
 
 _HOMES = {
-    "nnmfaug.errors": ["DataError"],
+    "nnmfaug.recipe": ["NNMFAug", "augment"],
+    "nnmfaug.clustering": ["DBSCAN", "HDBSCAN", "Agglomerative", "KMeans", "Partition", "cluster"],
+    "nnmfaug.counts": ["Counts"],
+    "nnmfaug.embedding": ["NMF", "Factors"],
+    "nnmfaug.engine": ["Processes", "Serial"],
+    "nnmfaug.errors": ["DataError", "SamplingError"],
     "nnmfaug.families": ["FamilyWorld", "family"],
     "nnmfaug.graph": ["KnowledgeGraph", "ReadReport", "Splits", "Vocabulary"],
     "nnmfaug.io": [
@@ -53,29 +74,65 @@ _HOMES = {
         "write_splits",
         "write_triples",
     ],
+    "nnmfaug.sampling": ["Sample", "TripleDistribution"],
+    "nnmfaug.spectral": ["Spectral"],
     "nnmfaug.splitting": ["split"],
     "nnmfaug.stats": ["GraphStats", "describe"],
+    "nnmfaug.store": ["load_distribution", "save_distribution"],
+    "nnmfaug.weights": [
+        "ClustersByPairs",
+        "ClustersBySize",
+        "CountProduct",
+        "PairsByDegree",
+        "UniformClusters",
+        "UniformPairs",
+    ],
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "DBSCAN",
+    "HDBSCAN",
+    "NMF",
+    "Agglomerative",
+    "ClustersByPairs",
+    "ClustersBySize",
+    "CountProduct",
+    "Counts",
     "DataError",
+    "Factors",
     "FamilyWorld",
     "GraphStats",
+    "KMeans",
     "KnowledgeGraph",
     "Limits",
+    "NNMFAug",
+    "PairsByDegree",
+    "Partition",
+    "Processes",
     "ReadOptions",
     "ReadReport",
+    "Sample",
+    "SamplingError",
+    "Serial",
+    "Spectral",
     "Splits",
+    "TripleDistribution",
+    "UniformClusters",
+    "UniformPairs",
     "Vocabulary",
+    "augment",
+    "cluster",
     "describe",
     "family",
     "from_dataframe",
     "from_pykeen",
+    "load_distribution",
     "read_any",
     "read_generated",
     "read_splits",
     "read_triples",
+    "save_distribution",
     "split",
     "to_dataframe",
     "to_pykeen",

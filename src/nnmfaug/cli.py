@@ -155,6 +155,56 @@ def _left_out(found: na.Splits | na.KnowledgeGraph) -> str:
     return f" ({count(repeated, 'repeated line')} dropped)" if repeated else ""
 
 
+@app.command()
+@reads
+def augment(
+    graph: Graph,
+    reading: Reading,
+    out: Annotated[Path, typer.Option("-o", "--out", help="The file to write: .tsv .txt .csv .nt .parquet.")],
+    method: Annotated[Literal["nnmf"], typer.Option(help="nnmf is the paper's method.")] = "nnmf",
+    amount: Annotated[str, typer.Option(help="Share of train (10%) or number of triples (5000).")] = "10%",
+    take_all: Annotated[bool, typer.Option("--all", help="All new triples there are, in random order.")] = False,
+    clusters: Annotated[int, typer.Option(min=1, help="Number of clusters of entities.")] = 50,
+    components: Annotated[int, typer.Option(min=1, help="Number of columns of the factors.")] = 8,
+    clusterer: Annotated[
+        Literal["ward", "average", "complete", "single", "kmeans"],
+        typer.Option(help="How entities are clustered."),
+    ] = "ward",
+    smoothing: Annotated[
+        float, typer.Option(min=0, help="Added to A[h,r]·B[t,r]; above 0 any relation is possible.")
+    ] = 0.0,
+    relation: Annotated[list[str] | None, typer.Option(help="Only this relation; may be repeated.")] = None,
+    head: Annotated[list[str] | None, typer.Option(help="Only this head; may be repeated.")] = None,
+    tail: Annotated[list[str] | None, typer.Option(help="Only this tail; may be repeated.")] = None,
+    exclude: Annotated[Path | None, typer.Option(help="A file of triples never to be generated.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same triples.")] = 0,
+    workers: Annotated[int, typer.Option(min=1, help="Processes that draw; the triples are the same.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Generate new triples from train (or the only graph) and write them, their scores and a manifest."""
+    from nnmfaug.generation import Conditions, generate, write_generation
+
+    found = reading.read(graph)
+    train = found.train if isinstance(found, na.Splits) else found
+    n = None if take_all else _amount(amount, len(train), "--amount")
+    strategy = na.KMeans(clusters) if clusterer == "kmeans" else na.Agglomerative(clusters, clusterer)
+    recipe = na.NNMFAug(na.NMF(components), strategy, relations=na.CountProduct(smoothing))
+    never = None if exclude is None else na.read_triples(exclude, reading.options)
+    relations, heads, tails = (tuple(names) if names else None for names in (relation, head, tail))
+    conditions = Conditions(relations, heads, tails, never)
+    protect(found, out)
+    with progress():
+        made = generate(recipe, train, n, seed=seed, conditions=conditions, engine=na.Processes(workers))
+    paths = write_generation(made, out, prefix=reading.options.prefix)
+    if as_json:
+        _print_json({**made.manifest, "method_name": method, "files": [str(path) for path in paths]})
+    else:
+        new, support = made.manifest["new_in_support"], made.manifest["support_size"]
+        say(
+            f"{out}: {count(len(made.sample), 'new triple')} of {new:,} possible ones ({support:,} with the known)"
+        )
+
+
 @datasets_app.callback(invoke_without_command=True)
 def datasets(context: typer.Context, as_json: AsJson = False) -> None:
     """List the data sets that have names; fetch one."""
@@ -199,6 +249,8 @@ def main() -> None:
     except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
         _fail(f"{error.filename}: {error.strerror}", 2)
     except OSError as error:
+        _fail(str(error), 1)
+    except na.SamplingError as error:
         _fail(str(error), 1)
     except ValueError as error:
         _fail(str(error), 2)

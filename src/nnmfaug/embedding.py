@@ -1,4 +1,4 @@
-"""Entities as points: non-negative factors or eigenvectors of the affinity C = A·Bᵀ (Eq. 5), never formed.
+"""Entities as points: non-negative factors of the affinity C = A·Bᵀ (Eq. 5), never formed.
 
 Entities with equal counts are one row that weighs as much as there are of them. Entities without a triple, and
 relations without one, have no say in any number; the rows of such entities are zeros.
@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array, hstack
+from scipy.sparse import csr_array
 
 from nnmfaug.counts import Affinity, Array, Counts, DistinctRows, cross
 from nnmfaug.engine import blocks, tree_sum
@@ -60,15 +60,7 @@ class Factors:
     @cached_property
     def features(self) -> Array:
         """W' = [W₁, W₂ᵀ] of Algorithm 1, shape (n_entities, 2p)."""
-        return _read_only(np.hstack([self.head, self.tail]))
-
-
-@dataclass(frozen=True, eq=False)
-class Eigenvectors:
-    """Leading eigenvectors, largest eigenvalue first; a column without a positive eigenvalue is zero."""
-
-    features: Array
-    eigenvalues: Array
+        return read_only(np.hstack([self.head, self.tail]))
 
 
 @dataclass(frozen=True)
@@ -118,12 +110,12 @@ class NMF:
     max_iter: int = 200
 
     def __post_init__(self) -> None:
-        _check("n_components", self.n_components, self.n_components >= 1, "at least 1")
-        _check("alpha", self.alpha, 0 <= self.alpha < math.inf, "finite and not negative")
-        _check("l1_ratio", self.l1_ratio, 0 <= self.l1_ratio <= 1, "between 0 and 1")
-        _check("init", self.init, self.init in get_args(Start), f"one of {', '.join(get_args(Start))}")
-        _check("tol", self.tol, self.tol >= 0, "at least 0")
-        _check("max_iter", self.max_iter, self.max_iter >= 0, "at least 0")
+        check("n_components", self.n_components, self.n_components >= 1, "at least 1")
+        check("alpha", self.alpha, 0 <= self.alpha < math.inf, "finite and not negative")
+        check("l1_ratio", self.l1_ratio, 0 <= self.l1_ratio <= 1, "between 0 and 1")
+        check("init", self.init, self.init in get_args(Start), f"one of {', '.join(get_args(Start))}")
+        check("tol", self.tol, self.tol >= 0, "at least 0")
+        check("max_iter", self.max_iter, self.max_iter >= 0, "at least 0")
 
     def fit(self, counts: Counts, *, seed: int = 0) -> Factors:
         """Factorise the C of these counts."""
@@ -131,7 +123,7 @@ class NMF:
 
         n, p = counts.n_entities, self.n_components
         if not counts.seen.any():
-            return Factors(_read_only(np.zeros((n, p))), _read_only(np.zeros((n, p))), (0.0,), 0, converged=True)
+            return Factors(read_only(np.zeros((n, p))), read_only(np.zeros((n, p))), (0.0,), 0, converged=True)
         heads, tails = (self._side(m, counts.seen) for m in (counts.heads, counts.tails))
         if p >= heads.rows.shape[1]:
             msg = f"n_components={p}: C has rank at most {heads.rows.shape[1]}, its number of relations"
@@ -148,7 +140,7 @@ class NMF:
 
     def _side(self, matrix: csr_array, seen: NDArray[np.bool_]) -> DistinctRows:
         """Rows to work on: the distinct ones, unless the start is to tell equal ones apart."""
-        rows = _used(matrix, seen)
+        rows = used(matrix, seen)
         if self.init != "random":
             return DistinctRows.of(rows)
         n = int(rows.shape[0])
@@ -199,67 +191,6 @@ class NMF:
         return 0.5 * misfit + self.alpha * (self.l1_ratio * absolute + 0.5 * (1 - self.l1_ratio) * squared)
 
 
-@dataclass(frozen=True)
-class Spectral:
-    """Eigenvectors of D^-½(C + Cᵀ)D^-½ with the largest eigenvalues, D being the row sums of C + Cᵀ.
-
-    The matrix is X·J·Xᵀ with X = D^-½[A B], of rank at most 2|R|, so its eigenvectors come from a decomposition of
-    size 2|R|, at O(n·|R|²). At most |R| eigenvalues are positive.
-
-    Parameters
-    ----------
-    n_components
-        Number of eigenvectors.
-    directed
-        Take the Hermitian D^-½(ωC + ω̄Cᵀ)D^-½ with ω = exp(iπ/3), which tells heads from tails (Laenen and Sun,
-        2020, which the paper cites). Real parts of the eigenvectors, then imaginary parts, are the features.
-
-    Examples
-    --------
-    >>> from nnmfaug.graph import KnowledgeGraph
-    >>> rows = [("a", "likes", "b"), ("b", "likes", "a"), ("x", "eats", "y")]
-    >>> found = Spectral(n_components=2).fit(Counts.of(KnowledgeGraph.from_labels(rows)))
-    >>> found.eigenvalues.round(2), found.features.shape
-    (array([1., 1.]), (4, 2))
-    """
-
-    n_components: int = 8
-    directed: bool = False
-
-    def __post_init__(self) -> None:
-        _check("n_components", self.n_components, self.n_components >= 1, "at least 1")
-
-    def fit(self, counts: Counts, *, seed: int = 0) -> Eigenvectors:  # noqa: ARG002  (as every embedding)
-        """Find the eigenvectors; nothing is drawn, so the seed does not matter."""
-        from threadpoolctl import threadpool_limits
-
-        p, seen = self.n_components, counts.seen
-        values, vectors = np.zeros(p), np.zeros((counts.n_entities, p), dtype=np.complex128)
-        if seen.any():
-            both: Any = hstack([_used(m, seen) for m in (counts.heads, counts.tails)])
-            side = DistinctRows.of(csr_array(both))
-            with threadpool_limits(1, "blas"):
-                found, rows = self._eigenvectors(side)
-            values[: len(found)] = found
-            vectors[seen, : len(found)] = rows[side.inverse]
-        features = np.hstack([vectors.real, vectors.imag]) if self.directed else vectors.real.copy()
-        return Eigenvectors(_read_only(features), _read_only(values))
-
-    def _eigenvectors(self, side: DistinctRows) -> tuple[Array, NDArray[Any]]:
-        """With X = Q·R, an eigenpair (λ, y) of R·J·Rᵀ gives Q·y = X·J·Rᵀ·y / λ, and Q is not needed."""
-        half = side.rows.shape[1] // 2
-        triples = cross(side.rows, np.ones((len(side), 1)), side.counts)  # per relation, once for A and once for B
-        x = replace(side, rows=csr_array(diags_array(1 / np.sqrt(side.rows @ triples[:, 0])) @ side.rows))
-        omega = np.exp(1j * np.pi / 3) if self.directed else 1.0
-        j = np.kron([[0, omega], [np.conj(omega), 0]], np.eye(half))
-        r = _triangle(x)
-        values, y = np.linalg.eigh(r @ j @ r.T)
-        n_positive = int(np.sum(values > _noise(r, r)))
-        best = np.arange(len(values))[::-1][: min(self.n_components, n_positive)]
-        vectors = x.rows @ (j @ r.T @ y[:, best] / values[best])
-        return values[best], np.stack([v / _phase(v) for v in vectors.T], axis=1)
-
-
 class _Summary(NamedTuple):
     """A factor X of a side M, with all that the other side needs of it: MᵀX, XᵀX and the sum of X."""
 
@@ -291,7 +222,7 @@ def _sweep_block(x: Array, target: Array, gram: Array, weights: Array) -> Array:
 
 def _exact_misfit(left: _Summary, right: _Summary) -> float:
     """‖C − W₁W₂‖² = ‖[A W₁]·[B −W₂ᵀ]ᵀ‖², a sum of squares that cannot cancel."""
-    r = [_triangle(s.side, sign * s.x) for s, sign in ((left, 1), (right, -1))]
+    r = [triangle(s.side, sign * s.x) for s, sign in ((left, 1), (right, -1))]
     return float(np.sum((r[0] @ r[1].T) ** 2))
 
 
@@ -302,13 +233,13 @@ def _nndsvd(heads: DistinctRows, tails: DistinctRows, p: int) -> tuple[Array, Ar
     A·(R_bᵀ·v)/s. So only the triangles are needed. They are found by QR and not from the Grams AᵀA and BᵀB, which
     square the condition: a component would be lost at 1e-8 of the largest, not at 1e-16.
     """
-    ra, rb = _triangle(heads), _triangle(tails)
+    ra, rb = triangle(heads), triangle(tails)
     u, s, vt = np.linalg.svd(ra @ rb.T)
-    n_found = min(p, int(np.sum(s > _noise(ra, rb))))
+    n_found = min(p, int(np.sum(s > noise(ra, rb))))
     w, h = np.zeros((len(heads), p)), np.zeros((len(tails), p))
     for k in range(n_found):
         x, y = heads.rows @ (rb.T @ vt[k] / s[k]), tails.rows @ (ra.T @ u[:, k] / s[k])
-        sign = _phase(x)
+        sign = phase(x)
         x, y = (np.abs(x), np.abs(y)) if k == 0 else _larger_half(x / sign, y / sign, heads.counts, tails.counts)
         w[:, k], h[:, k] = math.sqrt(s[k]) * x, math.sqrt(s[k]) * y
     return w, h
@@ -325,7 +256,7 @@ def _larger_half(x: Array, y: Array, of_x: NDArray[np.int64], of_y: NDArray[np.i
     return math.sqrt(n / m) * a, math.sqrt(m / n) * b
 
 
-def _triangle(side: DistinctRows, more: Array | None = None) -> Array:
+def triangle(side: DistinctRows, more: Array | None = None) -> Array:
     """R of the QR decomposition of all rows, with ``more`` columns: of each block, then of those together."""
     more = np.empty((len(side), 0)) if more is None else more
     scale = np.sqrt(side.counts)[:, None]
@@ -336,12 +267,12 @@ def _triangle(side: DistinctRows, more: Array | None = None) -> Array:
     return np.asarray(np.linalg.qr(np.vstack(parts), mode="r"))
 
 
-def _noise(ra: Array, rb: Array) -> float:
+def noise(ra: Array, rb: Array) -> float:
     """What rounding alone may make of a zero singular value of Rₐ·R_bᵀ."""
     return float(np.finfo(np.float64).eps * ra.shape[1] * np.linalg.norm(ra) * np.linalg.norm(rb))
 
 
-def _phase(x: NDArray[Any]) -> NDArray[Any]:
+def phase(x: NDArray[Any]) -> NDArray[Any]:
     """Sign, or phase, of the largest entry; of the first, where several are as large but for rounding."""
     size = np.abs(x)
     pivot = x[np.argmax(size >= (1 - 1e-6) * size.max())]
@@ -352,7 +283,7 @@ def _affinity(heads: DistinctRows, tails: DistinctRows) -> Affinity:
     return Affinity(heads.rows, tails.rows, heads.counts, tails.counts)
 
 
-def _used(matrix: csr_array, seen: NDArray[np.bool_]) -> csr_array:
+def used(matrix: csr_array, seen: NDArray[np.bool_]) -> csr_array:
     """The matrix without entities and relations that have no triple."""
     rows = matrix[seen].astype(np.float64)
     return csr_array(rows[:, rows.sum(axis=0) > 0])
@@ -362,15 +293,17 @@ def _spread(x: Array, side: DistinctRows, seen: NDArray[np.bool_]) -> Array:
     """Give each entity its row."""
     full = np.zeros((len(seen), x.shape[1]))
     full[seen] = x[side.inverse]
-    return _read_only(full)
+    return read_only(full)
 
 
-def _read_only(x: Array) -> Array:
+def read_only(x: Array) -> Array:
+    """The array, which nobody can change any more."""
     x.setflags(write=False)
     return x
 
 
-def _check(name: str, value: object, good: bool, must_be: str) -> None:
+def check(name: str, value: object, good: bool, must_be: str) -> None:
+    """Raise unless the value of an argument is good."""
     if not good:
         msg = f"{name}={value!r}: must be {must_be}"
         raise ValueError(msg)

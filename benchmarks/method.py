@@ -1,0 +1,336 @@
+"""Ratios of our method against the paper taken literally with scipy and scikit-learn, in one run.
+
+The reference forms C = A·Bᵀ as a dense array, factorises it with scikit-learn's NMF, clusters W' = [W₁, W₂ᵀ] with
+its Ward linkage, and samples in a loop, one draw of Algorithm 1 at a time. It may use all cores; ours uses one.
+
+    python benchmarks/method.py [--only dl50a|wn18rr|fb15k-237|sampling|memory|growth] [--full]
+
+All parts take some minutes and, for the reference on WN18RR, most of the free memory; ``--full`` adds its Ward
+step there (another few minutes, 13 GB). Every figure is for p = 8 and 50 clusters.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.cluster import AgglomerativeClustering  # type: ignore[import-untyped]
+from sklearn.decomposition import non_negative_factorization  # type: ignore[import-untyped]
+
+import nnmfaug as na
+
+Array = NDArray[np.float32] | NDArray[np.float64]
+
+P, N_CLUSTERS = 8, 50
+
+
+def seconds(*work: Callable[[], object], repeats: int = 3) -> list[float]:
+    """Median of several runs of each, taken in turn, so that a busy moment hits all alike."""
+    times: list[list[float]] = [[] for _ in work]
+    for _ in range(repeats):
+        for job, spent in zip(work, times, strict=True):
+            started = time.perf_counter()
+            job()
+            spent.append(time.perf_counter() - started)
+    return [statistics.median(spent) for spent in times]
+
+
+def at_least(what: str, ratio: float, bar: float) -> None:
+    """Print a ratio that should be large."""
+    print(f"{what}: {ratio:,.1f} x as fast; bar ≥ {bar:,} x: {'met' if ratio >= bar else 'not met'}")
+
+
+def at_most(what: str, ratios: Sequence[float], bar: float) -> None:
+    """Print the ratios of time from one size to the next, the worst of which should be small."""
+    each = " ".join(f"{ratio:.2f}" for ratio in ratios)
+    print(f"{what}: {each}; worst {max(ratios):.2f}; bar ≤ {bar} x: {'met' if max(ratios) <= bar else 'not met'}")
+
+
+def counted(graph: na.KnowledgeGraph) -> tuple[csr_array, csr_array]:
+    """A and B of the entities that have a triple, as scipy counts them."""
+    h, r, t = graph.triples[graph.triples[:, 0] != graph.triples[:, 2]].T
+    seen, places = np.unique(np.concatenate([h, t]), return_inverse=True)
+    ones, shape = np.ones(len(h)), (len(seen), graph.n_relations)
+    return csr_array((ones, (places[: len(h)], r)), shape=shape), csr_array(
+        (ones, (places[len(h) :], r)), shape=shape
+    )
+
+
+def explicit(a: csr_array, b: csr_array, kind: str) -> Array | csr_array:
+    """C = A·Bᵀ in full: ``float64`` or ``float32`` for a dense array, ``sparse`` for scipy's."""
+    if kind == "sparse":
+        return csr_array(a @ b.T)
+    product: Array = csr_array(a.astype(kind) @ b.astype(kind).T).toarray()
+    return product
+
+
+def factorised(c: Array | csr_array, n_iter: int | None, start: tuple[Array, Array] | None = None) -> list[Array]:
+    """W₁ and W₂ by scikit-learn's NMF, without the error it computes at the end, which takes two more arrays.
+
+    A given number of iterations is done to the last; without one, scikit-learn's ``tol`` and ``max_iter`` decide.
+    """
+    how = {"tol": 1e-4, "max_iter": 200} if n_iter is None else {"tol": 0, "max_iter": n_iter}
+    w, h = start or (None, None)
+    init = "nndsvda" if start is None else "custom"
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Maximum number of iterations")
+        found = non_negative_factorization(
+            c, W=w, H=h, n_components=P, init=init, solver="cd", random_state=0, **how
+        )
+    return list(found[:2])
+
+
+def ward(factors: Sequence[Array]) -> NDArray[np.int64]:
+    """Labels by scikit-learn's Ward linkage of W'."""
+    rows = np.hstack([factors[0], factors[1].T])
+    return np.asarray(AgglomerativeClustering(n_clusters=N_CLUSTERS).fit_predict(rows))
+
+
+def reference_fit(graph: na.KnowledgeGraph, n_iter: int | None = None) -> list[Array]:
+    """The whole reference; return its factors."""
+    factors = factorised(explicit(*counted(graph), "float64"), n_iter)
+    ward(factors)
+    return factors
+
+
+def our_fit(graph: na.KnowledgeGraph, n_iter: int | None = None) -> na.TripleDistribution:
+    """Ours, which stops as the reference does."""
+    nmf = na.NMF(P) if n_iter is None else na.NMF(P, tol=0, max_iter=n_iter)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "violation still above tol")
+        return na.NNMFAug(embed=nmf, cluster=na.Agglomerative(N_CLUSTERS)).fit(graph)
+
+
+def our_factors(dist: na.TripleDistribution) -> na.Factors:
+    """What NMF found in a fit."""
+    assert isinstance(dist.factors, na.Factors)
+    return dist.factors
+
+
+def same_work(graph: na.KnowledgeGraph, dist: na.TripleDistribution, theirs: Sequence[Array]) -> None:
+    """Print the misfit that ours ends with in terms of the reference's."""
+    c = explicit(*counted(graph), "float64")
+    assert isinstance(c, np.ndarray)
+    c -= theirs[0] @ theirs[1]
+    ratio = our_factors(dist).objective[-1] / (0.5 * float(np.vdot(c, c)))
+    print(f"    ours ends at {ratio:.4f} of the reference's misfit ‖C − W₁W₂‖²")
+
+
+def dl50a(full: bool) -> None:
+    """Whole fit on a small graph."""
+    del full
+    graph = na.read_splits("dl50a").train
+    dist = our_fit(graph)
+    ours, theirs = seconds(lambda: our_fit(graph), lambda: reference_fit(graph), repeats=5)
+    at_least("DL50a, fit, against the whole reference", theirs / ours, 20)
+    same_work(graph, dist, reference_fit(graph))
+
+
+def fb15k237(full: bool) -> None:
+    """Whole fit on a dense graph, of which nearly all rows differ."""
+    del full
+    graph, n_iter = na.read_splits("fb15k-237").train, 20
+    dist = our_fit(graph, n_iter)
+    found: list[list[Array]] = []
+    ours = seconds(lambda: our_fit(graph, n_iter))[0]
+    theirs = seconds(lambda: found.append(reference_fit(graph, n_iter)), repeats=1)[0]
+    at_least(f"FB15k-237, fit with {n_iter} iterations, against the whole reference", theirs / ours, 3)
+    same_work(graph, dist, found[0])
+
+
+def kind_that_fits(n: int, n_nonzero: int) -> str:
+    """How C can be formed in 0.6 of the free memory: the sparse product, and the dense array beside it."""
+    free = int(Path("/proc/meminfo").read_text().split("MemAvailable:")[1].split()[0]) * 1024
+    for kind, size in (("float64", 8), ("float32", 4)):
+        if n * n * size + n_nonzero * (size + 4) < 0.6 * free:
+            return kind
+    return "sparse"
+
+
+def wn18rr(full: bool) -> None:
+    """A fit that the reference can hardly do: stopped early, then carried to as many iterations as ours does."""
+    graph = na.read_splits("wn18rr").train
+    counts = na.Counts.of(graph)
+    n, n_nonzero = int(counts.seen.sum()), counts.affinity.n_nonzero()
+    kind = kind_that_fits(n, n_nonzero)
+    n_iter = our_factors(our_fit(graph)).n_iter
+    ours = seconds(lambda: our_fit(graph))[0]
+    a, b = counted(graph)
+    made: list[Array | csr_array] = []
+    forming = seconds(lambda: made.append(explicit(a, b, kind)), repeats=1)[0]
+    c, found = made.pop(), list[list[Array]]()
+    three = seconds(lambda: found.append(factorised(c, 3)), repeats=1)[0]
+    start = found[0][0], found[0][1]
+    one, five = (seconds(lambda k=k: factorised(c, k, start), repeats=1)[0] for k in (1, 5))  # type: ignore[misc]
+    each = (five - one) / 4
+    held = "scipy's sparse" if kind == "sparse" else f"a dense {kind}"
+    print(f"WN18RR, C of {n:,} x {n:,}, {n_nonzero / n**2:.0%} not zero, is {held} array for the reference")
+    at_least("WN18RR, fit, against forming C and 3 iterations, no Ward", (forming + three) / ours, 100)
+    whole = forming + three
+    print(f"    of which {forming / whole:.0%} is forming C and {3 * each / whole:.0%} iterating")
+    carried = forming + three + (n_iter - 3) * each
+    at_least(f"WN18RR, fit, against {n_iter} iterations as ours does, carried, no Ward", carried / ours, 1000)
+    if full:
+        del c
+        carried += seconds(lambda: ward(found[0]), repeats=1)[0]
+        at_least(f"WN18RR, fit, against {n_iter} iterations, carried, and Ward, measured", carried / ours, 1000)
+
+
+def loop(
+    clusters: Sequence[NDArray[np.intp]],
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+    known: set[tuple[int, int, int]],
+    n: int,
+) -> set[tuple[int, int, int]]:
+    """Algorithm 1, one draw at a time, until there are n new triples."""
+    rng, found, n_relations = np.random.default_rng(0), set[tuple[int, int, int]](), a.shape[1]
+    while len(found) < n:
+        members = clusters[int(rng.integers(len(clusters)))]
+        h, t = members[rng.integers(len(members), size=2)]
+        if h == t:
+            continue
+        d = a[h] * b[t]
+        total = d.sum()
+        if total == 0:
+            continue
+        triple = int(h), int(rng.choice(n_relations, p=d / total)), int(t)
+        if triple not in known:
+            found.add(triple)
+    return found
+
+
+def sampling(full: bool) -> None:
+    """New triples for WN18RR; what the loop needs is made before its time is taken, what ours needs is not."""
+    del full
+    graph, n = na.read_splits("wn18rr").train, 20_000
+    dist = our_fit(graph)
+    labels = dist.partition.labels
+    clusters = [np.flatnonzero(labels == cluster) for cluster in range(dist.partition.n_clusters)]
+    a, b = dist.law.counts.heads.toarray(), dist.law.counts.tails.toarray()
+    known = {(h, r, t) for h, r, t in graph.triples.tolist()}
+    first, again, theirs = seconds(
+        lambda: replace(dist, law=replace(dist.law)).sample(n, seed=0),  # with nothing kept from an earlier call
+        lambda: dist.sample(n, seed=0),
+        lambda: loop(clusters, a, b, known, n),
+    )
+    at_least(f"WN18RR, {n:,} new triples, first call, against the loop", theirs / first, 50)
+    at_least(f"WN18RR, {n:,} new triples, any later call, against the loop", theirs / again, 50)
+
+
+def memory(full: bool) -> None:
+    """Peak of a fresh process that reads, fits and samples; Linux only."""
+    del full
+    code = (
+        "import warnings; import nnmfaug as na\n"
+        "warnings.filterwarnings('ignore', 'violation still above tol')\n"
+        f"method = na.NNMFAug(embed=na.NMF({P}), cluster=na.Agglomerative({N_CLUSTERS}))\n"
+        "method.fit(na.read_splits('wn18rr').train).sample(20_000, seed=0)\n"
+        "print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    peak = int(done.stdout) * 1024 / 1e6
+    verdict = "met" if peak < 500 else "not met"
+    print(f"WN18RR, peak of reading, fit and {20_000:,} new triples: {peak:.0f} MB; bar < 500 MB: {verdict}")
+
+
+@dataclass(frozen=True)
+class NoFeatures:
+    """An embedding, and a clustering by turns, that cost nothing."""
+
+    n_clusters: int
+
+    def fit(self, counts: na.Counts, *, seed: int = 0) -> na.Factors:
+        """Return a row of no meaning per entity."""
+        del seed
+        zeros = np.zeros((counts.n_entities, 1))
+        return na.Factors(zeros, zeros, (), 0, converged=True)
+
+    def fit_predict(self, rows: NDArray[np.float64], /) -> NDArray[np.intp]:
+        """Deal the rows out to the clusters."""
+        return np.arange(len(rows)) % self.n_clusters
+
+
+def synthetic(n_triples: int) -> na.KnowledgeGraph:
+    """A graph of random triples with a fifth as many entities and 50 relations."""
+    rng, n_entities, n_relations = np.random.default_rng(0), n_triples // 5, 50
+    names = na.Vocabulary(
+        tuple(f"e{i:07}" for i in range(n_entities)), tuple(f"r{i:02}" for i in range(n_relations))
+    )
+    h, t = rng.integers(n_entities, size=(2, n_triples + n_triples // 100))
+    keys = np.unique(names.keys(np.stack([h, rng.integers(n_relations, size=len(h)), t], axis=1)))
+    return na.KnowledgeGraph(names, names.from_keys(np.sort(rng.permutation(keys)[:n_triples])))
+
+
+def growth(full: bool) -> None:
+    """Time from one size to twice that size."""
+    del full
+    sizes = [100_000 * 2**i for i in range(6)]
+    spent: dict[str, list[float]] = {}
+
+    def take(what: str, *work: Callable[[], object]) -> None:
+        spent.setdefault(what, []).append(seconds(*work)[0])
+
+    for size in sizes:
+        graph = synthetic(size)
+        counts = na.Counts.of(graph)
+        take("counting", lambda g=graph: na.Counts.of(g))  # type: ignore[misc]
+        take("NMF, 10 iterations", lambda c=counts: na.NMF(P, tol=0, max_iter=10).fit(c))  # type: ignore[misc]
+        for how, n_clusters in (("50 clusters", 50), ("clusters of 400", graph.n_entities // 400)):
+            dealt = NoFeatures(n_clusters)
+            dist = na.NNMFAug(embed=dealt, cluster=dealt).fit(graph)
+            take(
+                f"sampling a tenth, {how}, first call",
+                lambda d=dist, n=size // 10: replace(d, law=replace(d.law)).sample(n, seed=0),  # type: ignore[misc]
+            )
+            dist.sample(10, seed=0)
+            take(
+                f"sampling a tenth, {how}, any later call",
+                lambda d=dist, n=size // 10: d.sample(n, seed=0),  # type: ignore[misc]
+            )
+    print(
+        f"Growth per doubling from {sizes[0]:,} to {sizes[-1]:,} triples, a fifth as many entities, 50 relations"
+    )
+    for what, times in spent.items():
+        at_most(f"    {what}", [b / a for a, b in pairwise(times)], 2.3)
+    times = []
+    for n_rows in (1000 * 2**i for i in range(5)):
+        rows, ones = np.random.default_rng(0).random((n_rows, 2 * P)), np.ones(n_rows, dtype=np.int64)
+        times += seconds(lambda r=rows, o=ones: na.Agglomerative(N_CLUSTERS).label_rows(r, o, seed=0))  # type: ignore[misc]
+    at_most("    Ward, 1,000 to 16,000 distinct rows", [b / a for a, b in pairwise(times)], 4.6)
+
+
+PARTS: dict[str, Callable[[bool], None]] = {
+    "dl50a": dl50a,
+    "wn18rr": wn18rr,
+    "fb15k-237": fb15k237,
+    "sampling": sampling,
+    "memory": memory,
+    "growth": growth,
+}
+
+
+def main() -> None:
+    """Print the ratios."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+    parser.add_argument("--only", choices=PARTS)
+    parser.add_argument("--full", action="store_true", help="the reference's Ward step on WN18RR too: 13 GB")
+    given = parser.parse_args()
+    for name, part in PARTS.items():
+        if given.only in (None, name):
+            part(given.full)
+
+
+if __name__ == "__main__":
+    main()

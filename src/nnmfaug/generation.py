@@ -1,0 +1,113 @@
+"""One run of an augmenter, from a train graph to files: the triples, their scores, and a manifest."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, is_dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from nnmfaug.engine import Engine
+from nnmfaug.errors import SamplingError
+from nnmfaug.graph import KnowledgeGraph
+from nnmfaug.io.files import open_text, replacing
+from nnmfaug.io.write import write_triples
+from nnmfaug.recipe import NNMFAug
+from nnmfaug.sampling import Sample, TripleDistribution
+
+PACKAGES = ("nnmfaug", "numpy", "scipy", "scikit-learn")
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Which triples may be generated: of these relations, heads and tails, none of ``exclude``; None is any."""
+
+    relations: tuple[str, ...] | None = None
+    heads: tuple[str, ...] | None = None
+    tails: tuple[str, ...] | None = None
+    exclude: KnowledgeGraph | None = None
+
+    def apply(self, dist: TripleDistribution) -> TripleDistribution:
+        """Return the law under these conditions."""
+        if (self.relations, self.heads, self.tails, self.exclude) == (None, None, None, None):
+            return dist
+        return dist.restrict(relations=self.relations, heads=self.heads, tails=self.tails, exclude=self.exclude)
+
+
+@dataclass(frozen=True)
+class Generation:
+    """Generated triples and how they came about; ``manifest`` is plain data for JSON."""
+
+    sample: Sample
+    manifest: dict[str, Any]
+
+
+def generate(
+    method: NNMFAug,
+    train: KnowledgeGraph,
+    amount: int | None,
+    *,
+    seed: int,
+    conditions: Conditions,
+    engine: Engine,
+) -> Generation:
+    """Fit, then draw ``amount`` new triples, or all there are for None."""
+    started = time.perf_counter()
+    dist = conditions.apply(method.fit(train, seed=seed))
+    fitted = time.perf_counter()
+    n = dist.n_new if amount is None else amount
+    try:
+        sample = dist.sample(n, seed=seed, engine=engine)
+    except SamplingError as error:
+        msg = f"{error}: ask for less, pass --all to get them all, or use fewer clusters"
+        raise SamplingError(msg, available=error.available, partial=error.partial) from None
+    manifest = {
+        "method": describe_settings(method),
+        "amount": n,
+        "seed": seed,
+        "train_sha256": train.digest(),
+        "train_triples": len(train),
+        "support_size": dist.support_size,
+        "new_in_support": dist.n_new,
+        "acceptance": dist.acceptance,
+        "log_prob_exact": dist.exact,
+        "clusters": dist.partition.n_clusters,
+        "seconds": {"fit": fitted - started, "sample": time.perf_counter() - fitted},
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+    }
+    return Generation(sample, manifest)
+
+
+def write_generation(generation: Generation, path: Path, *, prefix: str | None = None) -> list[Path]:
+    """Write the triples to ``path``, and beside it their scores (``.scores.tsv``) and the manifest (``.json``)."""
+    scores, manifest = path.with_name(path.name + ".scores.tsv"), path.with_name(path.name + ".json")
+    write_triples(generation.sample.graph, path, prefix=prefix)
+    for target, lines in ((scores, _scores(generation.sample)), (manifest, iter([_json(generation.manifest)]))):
+        with replacing(target) as draft, open_text(draft, target) as file:
+            file.writelines(lines)
+    return [path, scores, manifest]
+
+
+def describe_settings(value: object) -> object:
+    """Turn nested settings into plain data, each with the name of its class."""
+    if is_dataclass(value) and not isinstance(value, type):
+        fields = {name: describe_settings(getattr(value, name)) for name in asdict(value)}
+        return {"name": type(value).__name__, **fields}
+    return value if isinstance(value, int | float | str | bool | None) else repr(value)
+
+
+def _scores(sample: Sample) -> Iterator[str]:
+    """One line per triple, in their order; a line is known by its number, since names may hold tabs."""
+    yield "line\tlog_prob\tcluster\n"
+    for line, (log_prob, cluster) in enumerate(
+        zip(sample.log_prob.tolist(), sample.clusters.tolist(), strict=True), 1
+    ):
+        yield f"{line}\t{log_prob!r}\t{cluster}\n"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
