@@ -15,7 +15,6 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nnmfaug.recipe import NNMFAug, augment
     from nnmfaug.clustering import DBSCAN, HDBSCAN, Agglomerative, KMeans, Partition, cluster
     from nnmfaug.counts import Counts
     from nnmfaug.embedding import NMF, Factors
@@ -37,7 +36,9 @@ if TYPE_CHECKING:
         write_splits,
         write_triples,
     )
+    from nnmfaug.recipe import NNMFAug, augment
     from nnmfaug.sampling import Sample, TripleDistribution
+    from nnmfaug.selection import Selection, select
     from nnmfaug.spectral import Spectral
     from nnmfaug.splitting import split
     from nnmfaug.stats import GraphStats, describe
@@ -75,6 +76,7 @@ _HOMES = {
         "write_triples",
     ],
     "nnmfaug.sampling": ["Sample", "TripleDistribution"],
+    "nnmfaug.selection": ["Selection", "select"],
     "nnmfaug.spectral": ["Spectral"],
     "nnmfaug.splitting": ["split"],
     "nnmfaug.stats": ["GraphStats", "describe"],
@@ -114,6 +116,7 @@ __all__ = [
     "ReadReport",
     "Sample",
     "SamplingError",
+    "Selection",
     "Serial",
     "Spectral",
     "Splits",
@@ -133,6 +136,7 @@ __all__ = [
     "read_splits",
     "read_triples",
     "save_distribution",
+    "select",
     "split",
     "to_dataframe",
     "to_pykeen",

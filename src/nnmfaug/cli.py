@@ -13,7 +13,7 @@ import typer
 import nnmfaug as na
 from nnmfaug import datasets as data_sets
 from nnmfaug.cli_reading import Reading, dropped, protect, reads
-from nnmfaug.console import count, output, progress, say, show_stats, table
+from nnmfaug.console import count, notes_of_warnings, output, progress, say, show_stats, table
 from nnmfaug.io.layouts import SPLIT_ADVICE
 from nnmfaug.io.read import plain_suffix
 from nnmfaug.io.write import WRITERS, Layout
@@ -164,8 +164,8 @@ def augment(
     method: Annotated[Literal["nnmf"], typer.Option(help="nnmf is the paper's method.")] = "nnmf",
     amount: Annotated[str, typer.Option(help="Share of train (10%) or number of triples (5000).")] = "10%",
     take_all: Annotated[bool, typer.Option("--all", help="All new triples there are, in random order.")] = False,
-    clusters: Annotated[int, typer.Option(min=1, help="Number of clusters of entities.")] = 50,
-    components: Annotated[int, typer.Option(min=1, help="Number of columns of the factors.")] = 8,
+    clusters: Annotated[str, typer.Option(help="Number of clusters of entities, or auto.")] = "50",
+    components: Annotated[str, typer.Option(help="Number of columns of the factors, or auto.")] = "8",
     clusterer: Annotated[
         Literal["ward", "average", "complete", "single", "kmeans"],
         typer.Option(help="How entities are clustered."),
@@ -187,14 +187,20 @@ def augment(
     found = reading.read(graph)
     train = found.train if isinstance(found, na.Splits) else found
     n = None if take_all else _amount(amount, len(train), "--amount")
-    strategy = na.KMeans(clusters) if clusterer == "kmeans" else na.Agglomerative(clusters, clusterer)
-    recipe = na.NNMFAug(na.NMF(components), strategy, relations=na.CountProduct(smoothing))
+    n_clusters, n_components = _size(clusters, 50, "--clusters"), _size(components, 8, "--components")
+    strategy = na.KMeans(n_clusters) if clusterer == "kmeans" else na.Agglomerative(n_clusters, clusterer)
+    recipe = na.NNMFAug(na.NMF(n_components), strategy, relations=na.CountProduct(smoothing))
     never = None if exclude is None else na.read_triples(exclude, reading.options)
     relations, heads, tails = (tuple(names) if names else None for names in (relation, head, tail))
     conditions = Conditions(relations, heads, tails, never)
     protect(found, out)
-    with progress():
-        made = generate(recipe, train, n, seed=seed, conditions=conditions, engine=na.Processes(workers))
+    auto = {"clusters": clusters == "auto", "components": components == "auto"}
+    with progress(), notes_of_warnings():
+        made = generate(
+            recipe, train, n, seed=seed, conditions=conditions, engine=na.Processes(workers), auto=auto
+        )
+    if "selection" in made.manifest:
+        say(f"note: {made.manifest['selection']['reason']}")
     paths = write_generation(made, out, prefix=reading.options.prefix)
     if as_json:
         _print_json({**made.manifest, "method_name": method, "files": [str(path) for path in paths]})
@@ -259,6 +265,16 @@ def main() -> None:
 def _fail(message: str, code: int) -> NoReturn:
     say(f"error: {message}")
     sys.exit(code)
+
+
+def _size(text: str, default: int, option: str) -> int:
+    """A number from 1, or the number to start from for ``auto``."""
+    if text == "auto":
+        return default
+    if not text.isdecimal() or int(text) < 1:
+        msg = f"{option} {text}: must be a number from 1, or auto"
+        raise ValueError(msg)
+    return int(text)
 
 
 def _amount(text: str, total: int, option: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
@@ -121,6 +122,16 @@ def _relation_table(stats: GraphStats, limit: int) -> Table:
         for r in shown
     ]
     return table(title, columns, rows)
+
+
+@contextmanager
+def notes_of_warnings() -> Iterator[None]:
+    """Say what Python would show as a warning with a line of code, once each, as a note."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        say(f"note: {message}")
 
 
 @contextmanager

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from nnmfaug.engine import Engine
@@ -18,6 +19,7 @@ from nnmfaug.io.files import open_text, replacing
 from nnmfaug.io.write import write_triples
 from nnmfaug.recipe import NNMFAug
 from nnmfaug.sampling import Sample, TripleDistribution
+from nnmfaug.selection import CLUSTERS, COMPONENTS, select
 
 PACKAGES = ("nnmfaug", "numpy", "scipy", "scikit-learn")
 
@@ -54,9 +56,19 @@ def generate(
     seed: int,
     conditions: Conditions,
     engine: Engine,
+    auto: Mapping[str, bool] = MappingProxyType({}),
 ) -> Generation:
-    """Fit, then draw ``amount`` new triples, or all there are for None."""
+    """Fit, then draw ``amount`` new triples, or all there are for None.
+
+    ``auto`` says whether the numbers of "clusters" and "components" are to be chosen, see
+    :mod:`nnmfaug.selection`.
+    """
     started = time.perf_counter()
+    selection = None
+    if any(auto.values()):
+        clusters = CLUSTERS if auto.get("clusters") else None
+        components = COMPONENTS if auto.get("components") else None
+        method, selection = select(method, train, clusters=clusters, components=components, seed=seed)
     dist = conditions.apply(method.fit(train, seed=seed))
     fitted = time.perf_counter()
     n = dist.n_new if amount is None else amount
@@ -79,6 +91,8 @@ def generate(
         "seconds": {"fit": fitted - started, "sample": time.perf_counter() - fitted},
         "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
     }
+    if selection is not None:
+        manifest["selection"] = asdict(selection)
     return Generation(sample, manifest)
 
 

@@ -1,14 +1,12 @@
-"""A fitted distribution as one file: arrays that numpy reads too, no pickles, the same bytes every time.
+"""A fitted distribution as one file: an uncompressed ``.npz`` without pickles, the same bytes every time.
 
-The file is an uncompressed ``.npz``. Its entry ``meta`` is JSON: names and settings. Counts are not in it, they
-follow from the triples.
+Its entry ``meta`` is JSON with the names and settings. Counts are not stored, they follow from the triples.
 """
 
 from __future__ import annotations
 
 import io
 import json
-import math
 import struct
 import tokenize
 import zipfile
@@ -17,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from nnmfaug.clustering import Partition
@@ -30,26 +27,21 @@ from nnmfaug.law import Law
 from nnmfaug.sampling import TripleDistribution
 from nnmfaug.weights import CountProduct
 
+Arrays = dict[str, NDArray[Any]]
+
 FORMAT, VERSION = "nnmfaug distribution", 1
-LAW = {
-    "cluster_weights": "<f8",
-    "head_weights": "<f8",
-    "tail_weights": "<f8",
-    "heads_allowed": "|b1",
-    "tails_allowed": "|b1",
-    "relations_allowed": "|b1",
-}
-TYPES = {"meta": "|u1", "triples": "<i4", "excluded": "<i4", "labels": "<i4", **LAW}
-EMBEDDINGS: dict[str | None, tuple[str, ...]] = {
-    None: (),
-    "factors": ("head", "tail", "objective"),
-    "features": ("features",),
-}
-_BROKEN = (
-    *(ArithmeticError, EOFError, LookupError, MemoryError, OSError, RuntimeError, SyntaxError, TypeError, ValueError),
-    *(struct.error, tokenize.TokenError, zipfile.BadZipFile),
+MAX_WEIGHT = 1e100
+"""The product of two sums of weights up to this is still a number."""
+
+_LAW = ("cluster_weights", "head_weights", "tail_weights", "heads_allowed", "tails_allowed", "relations_allowed")
+_TYPES = {"meta": "|u1", "triples": "<i4", "excluded": "<i4", "labels": "<i4"}
+_TYPES |= dict(zip(_LAW, ("<f8", "<f8", "<f8", "|b1", "|b1", "|b1"), strict=True))
+_PARTS = {None: (), "features": ("features",), "factors": ("head", "tail", "objective")}
+_BROKEN: tuple[type[Exception], ...] = (
+    *(ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RuntimeError, SyntaxError),
+    *(TypeError, ValueError, struct.error, tokenize.TokenError, zipfile.BadZipFile),
 )
-"""What zipfile, numpy and json may raise at a file that is not what it says."""
+"""What zipfile, numpy and json raise at a file that is not what it says."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +52,7 @@ class StoredFeatures:
 
 
 def save_distribution(dist: TripleDistribution, path: str | Path) -> None:
-    """Write a distribution to a file, which is there whole or not at all.
-
-    What was excluded becomes one graph, and of an embedding other than factors only the features are kept.
+    """Write a distribution to a file; what was excluded becomes one graph.
 
     Examples
     --------
@@ -73,89 +63,94 @@ def save_distribution(dist: TripleDistribution, path: str | Path) -> None:
     True
     """
     law, names, found = dist.law, dist.graph.vocabulary, dist.factors
-    meta: dict[str, Any] = {
-        "format": FORMAT,
-        "version": VERSION,
-        "entities": names.entities,
-        "relations": names.relations,
-        "smoothing": float(law.relation_law.smoothing),
-        "temperature": float(law.relation_law.temperature),
-        "embedding": None if found is None else "factors" if isinstance(found, Factors) else "features",
-    }
+    meta: dict[str, Any] = {"format": FORMAT, "version": VERSION}
+    meta |= {"entities": names.entities, "relations": names.relations}
+    meta |= {name: float(getattr(law.relation_law, name)) for name in ("smoothing", "temperature")}
+    meta["embedding"] = None if found is None else "factors" if isinstance(found, Factors) else "features"
     if isinstance(found, Factors):
         meta |= {"n_iter": int(found.n_iter), "converged": bool(found.converged)}
     excluded = np.concatenate([np.zeros((0, 3), dtype=np.int32), *(graph.triples for graph in dist.excluded)])
-    given = {name: getattr(law, name) for name in LAW} | {
-        "triples": dist.graph.triples,
-        "excluded": unique_triples(excluded, names, sort=True),
-        "labels": dist.partition.labels,
-        **{name: getattr(found, name) for name in EMBEDDINGS[meta["embedding"]]},
-    }
-    arrays = {name: np.ascontiguousarray(values, dtype=TYPES.get(name, "<f8")) for name, values in given.items()}
-    _check_same(dist, _restore(meta, arrays))  # what cannot be read back is not written
+    given: Arrays = {"triples": dist.graph.triples, "excluded": unique_triples(excluded, names, sort=True)}
+    given |= {"labels": dist.partition.labels} | {name: getattr(law, name) for name in _LAW}
+    given |= {name: getattr(found, name) for name in _PARTS[meta["embedding"]]}
+    arrays: Arrays = {name: np.ascontiguousarray(x, dtype=_TYPES.get(name, "<f8")) for name, x in given.items()}
+    again = _restore(meta, arrays).law  # what could not be read back is not written
+    counted = (law.counts.heads - again.counts.heads, law.counts.tails - again.counts.tails)
+    if not np.array_equal(law.labels, again.labels) or any(m.count_nonzero() for m in counted):
+        raise ValueError("the law has other clusters than the partition, or other counts than the graph")
     text = json.dumps(meta, ensure_ascii=False, sort_keys=True).encode()
-    arrays["meta"] = np.frombuffer(text, dtype="|u1")
+    arrays["meta"] = np.frombuffer(text, dtype=np.uint8)
     with replacing(Path(path)) as draft, zipfile.ZipFile(draft, "w") as archive:
         for name in sorted(arrays):
-            member = zipfile.ZipInfo(f"{name}.npy")  # of 1980, and …
-            member.create_system = 3  # … of no machine in particular
-            content = io.BytesIO()
-            npy.write_array(content, arrays[name], version=(1, 0), allow_pickle=False)
-            archive.writestr(member, content.getbuffer())
+            entry, content = zipfile.ZipInfo(f"{name}.npy"), io.BytesIO()  # dated 1980 …
+            entry.create_system = 3  # … and of no machine in particular
+            np.lib.format.write_array(content, arrays[name], version=(1, 0), allow_pickle=False)
+            archive.writestr(entry, content.getvalue())
 
 
 def load_distribution(path: str | Path) -> TripleDistribution:
-    """Read what :func:`save_distribution` wrote; nothing in the file is run, and everything in it is checked.
-
-    Raises
-    ------
-    DataError
-        If the file is something else, damaged, or of another version.
-    """
+    """Read what :func:`save_distribution` wrote; all of it is checked, anything else is a ``DataError``."""
     path = Path(path)
     if not path.is_file():
-        raise DataError("no such file: make it with save_distribution", path=path)
+        raise DataError("no such file: save_distribution writes one", path=path)
+    with path.open("rb"):
+        pass  # what may not be read is not a broken file
     try:
-        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
-            meta = json.loads(_read(archive, "meta", path.stat().st_size).tobytes())
-            if meta["format"] == FORMAT and meta["version"] == VERSION:
-                expected = {*TYPES, *EMBEDDINGS[meta["embedding"]]}
-                if sorted(archive.namelist()) != sorted(f"{name}.npy" for name in expected):
-                    raise ValueError("entries are missing, or there are others")
-                arrays = {name: _read(archive, name, path.stat().st_size) for name in expected - {"meta"}}
-                return _restore(meta, arrays)
-            problem = f"it says {meta['format']!r}, version {meta['version']!r}; read is {FORMAT!r}, version {VERSION}"
+        arrays = _read(path)
+        meta = json.loads(arrays.pop("meta").tobytes())
+        _check(meta["format"] == FORMAT, "it is something else")
+        _check(meta["version"] == VERSION, f"it has version {meta['version']!r}, not {VERSION}")
+        _check(set(arrays) == {*_TYPES, *_PARTS[meta["embedding"]]} - {"meta"}, "entries are missing or too many")
+        return _restore(meta, arrays)
     except _BROKEN as error:
-        problem = str(error) or type(error).__name__
-    msg = f"not a whole distribution of this version of nnmfaug: fit it again and save_distribution it ({problem})"
-    raise DataError(msg, path=path)
+        why = str(error) or type(error).__name__
+    todo = "fit and save it again, or use the nnmfaug that wrote it"
+    raise DataError(f"not a distribution that this nnmfaug can read: {todo} ({why})", path=path)
 
 
-def _read(archive: zipfile.ZipFile, name: str, most: int) -> NDArray[Any]:
-    """One entry; of no more bytes than the file has, whatever its headers say."""
-    member = archive.getinfo(f"{name}.npy")
-    _check(member.compress_type == zipfile.ZIP_STORED and member.file_size == member.compress_size <= most, name)
-    content = archive.read(member)
-    header = io.BytesIO(content)
-    _check(npy.read_magic(header) == (1, 0), name)
-    shape, by_column, kind = npy.read_array_header_1_0(header)
-    _check(kind == np.dtype(TYPES.get(name, "<f8")) and not by_column and min(shape, default=0) >= 0, name)
-    _check(math.prod(shape) * kind.itemsize == len(content) - header.tell(), name)
-    values = np.frombuffer(content[header.tell() :], dtype=kind).reshape(shape)
-    _check(kind.kind != "b" or bool((values.view(np.uint8) <= 1).all()), name)
-    return values.astype(kind.newbyteorder("="), copy=False)
+def _read(path: Path) -> Arrays:
+    size = path.stat().st_size
+    with zipfile.ZipFile(path) as archive:  # a small file must not unpack to a large one
+        sizes = [(e.compress_type, e.compress_size - e.file_size) for e in archive.infolist()]
+        total = sum(e.file_size for e in archive.infolist())
+    _check(set(sizes) == {(zipfile.ZIP_STORED, 0)} and total < size, "it is packed")
+    with np.load(path, allow_pickle=False) as entries:
+        arrays: Arrays = {name: entries[name] for name in entries.files}
+    for name, values in arrays.items():
+        _check(values.dtype == np.dtype(_TYPES.get(name, "<f8")), f"{name} has type {values.dtype}")
+        _check(values.dtype != np.bool_ or not values.tobytes().strip(b"\0\1"), f"{name} is not yes or no")
+        values.setflags(write=False)
+    return arrays
 
 
-def _restore(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TripleDistribution:
+def _restore(meta: dict[str, Any], arrays: Arrays) -> TripleDistribution:
     names = Vocabulary(tuple(meta["entities"]), tuple(meta["relations"]))
     graph, excluded = (KnowledgeGraph(names, arrays[name]) for name in ("triples", "excluded"))
-    partition, n, weights = Partition(arrays["labels"]), graph.n_entities, [arrays[name] for name in LAW][:3]
-    _check(partition.n_clusters > 0 and np.array_equal(partition.labels, arrays["labels"]), "labels")
-    lengths = (partition.n_clusters, n, n, n, n, graph.n_relations)
-    for name, length in zip(("labels", *LAW), (n, *lengths), strict=True):
-        _check(arrays[name].shape == (length,), name)
-    for name, values in zip(LAW, weights, strict=False):
-        _check(bool(((values >= 0) & (values < 1e150 / length_of(values))).all()), name)
-    relation_law = CountProduct(float(meta["smoothing"]), float(meta["temperature"]))
-    law = Law(Counts.of(graph), partition.labels.astype(np.int64), relation_law=relation_law, **{n: arrays[n] for n in LAW})
-    return TripleDistribution(graph, law, partition, _embedding(meta, arrays, n), (excluded,) if len(excluded) else ())
+    partition, n = Partition(arrays["labels"]), graph.n_entities
+    _check(partition.n_clusters > 0 and np.array_equal(partition.labels, arrays["labels"]), "labels in disorder")
+    lengths = (n, partition.n_clusters, n, n, n, n, graph.n_relations)
+    good = [arrays[name].shape == (length,) for name, length in zip(("labels", *_LAW), lengths, strict=True)]
+    _check(all(good), "labels, weights or masks of the wrong length")
+    for name in _LAW[:3]:
+        _check(bool(((arrays[name] >= 0) & (arrays[name] <= MAX_WEIGHT)).all()), f"{name} are no weights")
+    relations = CountProduct(float(meta["smoothing"]), float(meta["temperature"]))
+    weights, allowed = ([arrays[name] for name in part] for part in (_LAW[:3], _LAW[3:]))
+    law = Law(Counts.of(graph), partition.labels.astype(np.int64), *weights, relations, *allowed)
+    excluded_graphs = (excluded,) if len(excluded) else ()
+    return TripleDistribution(graph, law, partition, _embedding(meta, arrays, n), excluded_graphs)
+
+
+def _embedding(meta: dict[str, Any], arrays: Arrays, n: int) -> Embedding | None:
+    parts = [arrays[name] for name in _PARTS[meta["embedding"]]]
+    _check(all(x.ndim == 2 and len(x) == n for x in parts[:2]), "an embedding has a row per entity")
+    if len(parts) < 2:
+        return StoredFeatures(parts[0]) if parts else None
+    head, tail, objective = parts
+    n_iter = int(meta["n_iter"])
+    _check(head.shape == tail.shape and objective.shape == (n_iter + 1,), "factors that do not go together")
+    return Factors(head, tail, tuple(objective.tolist()), n_iter, bool(meta["converged"]))
+
+
+def _check(good: bool, message: str) -> None:
+    if not good:
+        raise ValueError(message)
