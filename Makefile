@@ -25,6 +25,8 @@ demo: setup  ## the main job on UMLS, a graph that needs no download
 	$(BIN)/nnmfaug convert demo/umls.nt demo/umls.parquet --prefix https://example.org/umls/
 	$(BIN)/nnmfaug split demo/umls.parquet --valid 5% --test 10% --seed 0 -o demo/umls
 	$(BIN)/nnmfaug stats demo/umls --relations 5
+	$(BIN)/nnmfaug augment demo/umls --amount 10% --seed 0 -o demo/extra.tsv
+	@head -5 demo/extra.tsv
 
 test: check  ## everything a change must pass
 	$(BIN)/python -m pytest
@@ -44,6 +46,7 @@ pictures: setup  ## draw the pictures of the README
 
 bench: setup  ## ratios against named references
 	$(BIN)/python benchmarks/reading.py
+	$(BIN)/python benchmarks/method.py
 
 clean:  ## remove what the commands above made
 	rm -rf .venv demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

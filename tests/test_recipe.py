@@ -153,3 +153,30 @@ def test_the_command_keeps_conditions_and_says_what_is_impossible(tmp_path: Path
     unknown = run(*common, "--relation", "afects", cwd=tmp_path)
     assert unknown.returncode == 2
     assert "'afects'" in unknown.stderr
+
+
+def test_the_command_knows_quotas_and_every_clusterer(tmp_path: Path) -> None:
+    quotas = ("--quota", "affects=7", "--quota", "isa=3", "--clusters", "3")
+    assert run("augment", "umls", *quotas, "-o", "q.tsv", cwd=tmp_path).returncode == 0
+    relations = [r for _, r, _ in na.read_triples(tmp_path / "q.tsv").labels()]
+    assert sorted(relations) == ["affects"] * 7 + ["isa"] * 3
+    assert run("augment", "umls", "--quota", "affects", "-o", "x.tsv", cwd=tmp_path).returncode == 2
+    for name in ("ward", "average", "complete", "single", "kmeans", "hdbscan", "dbscan"):
+        arguments = ("--clusterer", name, "--clusters", "4", "--eps", "40", "--amount", "5", "-o", f"{name}.tsv")
+        done = run("augment", "umls", *arguments, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert len(na.read_triples(tmp_path / f"{name}.tsv")) == 5
+
+
+def test_excluded_triples_may_have_names_that_nobody_knows() -> None:
+    train = na.read_splits("nations").train
+    dist = na.NNMFAug(cluster=na.Agglomerative(2)).fit(train)
+    first = dist.sample(5, seed=0).labels
+    strange = na.KnowledgeGraph.from_labels([*first, ("atlantis", "embassy", "usa")])
+    assert dist.restrict(exclude=strange).n_new == dist.n_new - 5
+
+
+def test_a_clusterer_that_leaves_everything_out_is_refused() -> None:
+    train = na.read_splits("nations").train
+    with pytest.raises(ValueError, match="left every entity out"):
+        na.NNMFAug(cluster=na.DBSCAN(eps=1e-9, min_samples=50)).fit(train)

@@ -30,7 +30,7 @@ def test_epsilon_is_the_most_likely_one(probabilities: list[float], uniform: flo
 def blocks(n_blocks: int, size: int) -> na.KnowledgeGraph:
     """Blocks of entities that only link inside, each by a relation pair of its own: the clusters are certain."""
     rng = np.random.default_rng(0)
-    rows = []
+    rows: list[tuple[str, str, str]] = []
     for block in range(n_blocks):
         for h in range(size):
             tails = rng.choice(size, 5, replace=False)

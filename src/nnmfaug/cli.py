@@ -164,35 +164,51 @@ def augment(
     method: Annotated[Literal["nnmf"], typer.Option(help="nnmf is the paper's method.")] = "nnmf",
     amount: Annotated[str, typer.Option(help="Share of train (10%) or number of triples (5000).")] = "10%",
     take_all: Annotated[bool, typer.Option("--all", help="All new triples there are, in random order.")] = False,
-    clusters: Annotated[str, typer.Option(help="Number of clusters of entities, or auto.")] = "50",
+    clusters: Annotated[
+        str | None, typer.Option(help="Number of clusters, or auto; else one per 20 entities, at most 50.")
+    ] = None,
     components: Annotated[str, typer.Option(help="Number of columns of the factors, or auto.")] = "8",
     clusterer: Annotated[
-        Literal["ward", "average", "complete", "single", "kmeans"],
-        typer.Option(help="How entities are clustered."),
+        Literal["ward", "average", "complete", "single", "kmeans", "dbscan", "hdbscan"],
+        typer.Option(help="How entities are clustered; the last two find the number of clusters themselves."),
     ] = "ward",
+    eps: Annotated[float, typer.Option(min=0, help="For dbscan: how far neighbours may be.")] = 0.5,
     smoothing: Annotated[
         float, typer.Option(min=0, help="Added to A[h,r]·B[t,r]; above 0 any relation is possible.")
     ] = 0.0,
     relation: Annotated[list[str] | None, typer.Option(help="Only this relation; may be repeated.")] = None,
     head: Annotated[list[str] | None, typer.Option(help="Only this head; may be repeated.")] = None,
     tail: Annotated[list[str] | None, typer.Option(help="Only this tail; may be repeated.")] = None,
+    quota: Annotated[
+        list[str] | None, typer.Option(help="So many triples of one relation, as RELATION=N; may be repeated.")
+    ] = None,
     exclude: Annotated[Path | None, typer.Option(help="A file of triples never to be generated.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same triples.")] = 0,
     workers: Annotated[int, typer.Option(min=1, help="Processes that draw; the triples are the same.")] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Generate new triples from train (or the only graph) and write them, their scores and a manifest."""
+    from nnmfaug.clustering import Clusterer
     from nnmfaug.generation import Conditions, generate, write_generation
+    from nnmfaug.recipe import default_clusters
 
     found = reading.read(graph)
     train = found.train if isinstance(found, na.Splits) else found
     n = None if take_all else _amount(amount, len(train), "--amount")
-    n_clusters, n_components = _size(clusters, 50, "--clusters"), _size(components, 8, "--components")
-    strategy = na.KMeans(n_clusters) if clusterer == "kmeans" else na.Agglomerative(n_clusters, clusterer)
-    recipe = na.NNMFAug(na.NMF(n_components), strategy, relations=na.CountProduct(smoothing))
+    n_clusters = _size(clusters or "auto", default_clusters(train), "--clusters")
+    n_components = _size(components, 8, "--components")
+    strategies: dict[str, Clusterer] = {
+        "kmeans": na.KMeans(n_clusters),
+        "dbscan": na.DBSCAN(eps),
+        "hdbscan": na.HDBSCAN(),
+    }
+    if clusterer in ("ward", "average", "complete", "single"):
+        strategies[clusterer] = na.Agglomerative(n_clusters, clusterer)
+    recipe = na.NNMFAug(na.NMF(n_components), strategies[clusterer], relations=na.CountProduct(smoothing))
     never = None if exclude is None else na.read_triples(exclude, reading.options)
     relations, heads, tails = (tuple(names) if names else None for names in (relation, head, tail))
-    conditions = Conditions(relations, heads, tails, never)
+    quotas = dict(_quota(text) for text in quota or ()) or None
+    conditions = Conditions(relations, heads, tails, never, quotas)
     protect(found, out)
     auto = {"clusters": clusters == "auto", "components": components == "auto"}
     with progress(), notes_of_warnings():
@@ -275,6 +291,14 @@ def _size(text: str, default: int, option: str) -> int:
         msg = f"{option} {text}: must be a number from 1, or auto"
         raise ValueError(msg)
     return int(text)
+
+
+def _quota(text: str) -> tuple[str, int]:
+    relation, equals, number = text.rpartition("=")
+    if not equals or not number.isdecimal():
+        msg = f"--quota {text}: must be a relation and a number, such as likes=100"
+        raise ValueError(msg)
+    return relation, int(number)
 
 
 def _amount(text: str, total: int, option: str) -> int:

@@ -26,12 +26,16 @@ PACKAGES = ("nnmfaug", "numpy", "scipy", "scikit-learn")
 
 @dataclass(frozen=True)
 class Conditions:
-    """Which triples may be generated: of these relations, heads and tails, none of ``exclude``; None is any."""
+    """Which triples may be generated: of these relations, heads and tails, none of ``exclude``; None is any.
+
+    With ``quotas``, so many of each relation.
+    """
 
     relations: tuple[str, ...] | None = None
     heads: tuple[str, ...] | None = None
     tails: tuple[str, ...] | None = None
     exclude: KnowledgeGraph | None = None
+    quotas: Mapping[str, int] | None = None
 
     def apply(self, dist: TripleDistribution) -> TripleDistribution:
         """Return the law under these conditions."""
@@ -73,13 +77,16 @@ def generate(
     fitted = time.perf_counter()
     n = dist.n_new if amount is None else amount
     try:
-        sample = dist.sample(n, seed=seed, engine=engine)
+        if conditions.quotas is None:
+            sample = dist.sample(n, seed=seed, engine=engine)
+        else:
+            sample = dist.sample_each(conditions.quotas, seed=seed, engine=engine)
     except SamplingError as error:
         msg = f"{error}: ask for less, pass --all to get them all, or use fewer clusters"
         raise SamplingError(msg, available=error.available, partial=error.partial) from None
     manifest = {
         "method": describe_settings(method),
-        "amount": n,
+        "amount": len(sample),
         "seed": seed,
         "train_sha256": train.digest(),
         "train_triples": len(train),

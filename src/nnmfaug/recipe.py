@@ -31,7 +31,7 @@ class NNMFAug:
     Parameters
     ----------
     embed
-        How entities become points: :class:`~nnmfaug.embedding.NMF` or :class:`~nnmfaug.embedding.Spectral`.
+        How entities become points: :class:`~nnmfaug.embedding.NMF` or :class:`~nnmfaug.spectral.Spectral`.
     cluster
         How points become clusters: a strategy of :mod:`nnmfaug.clustering` or anything with ``fit_predict``.
     clusters, pairs, relations
@@ -61,6 +61,9 @@ class NNMFAug:
             raise ValueError(msg)
         embedding = self.embed.fit(counts, seed=seed)
         partition = cluster(self.cluster, embedding.features, counts.seen, seed=seed)
+        if not partition.n_clusters:
+            msg = "the clusterer left every entity out: let it find larger clusters (DBSCAN: a larger eps)"
+            raise ValueError(msg)
         heads, tails = self.pairs(counts)
         law = Law(
             counts=counts,
@@ -77,5 +80,14 @@ class NNMFAug:
 
 
 def augment(graph: KnowledgeGraph, n: int, *, seed: int = 0) -> Sample:
-    """Generate n new triples for a train graph with the paper's method and its defaults."""
-    return NNMFAug().fit(graph, seed=seed).sample(n, seed=seed)
+    """Generate n new triples for a train graph with the paper's method, with :func:`default_clusters`."""
+    method = NNMFAug(cluster=Agglomerative(default_clusters(graph)))
+    return method.fit(graph, seed=seed).sample(n, seed=seed)
+
+
+def default_clusters(graph: KnowledgeGraph) -> int:
+    """Return one cluster per twenty entities that have a triple, at least 1 and at most 50.
+
+    On a small graph more clusters would leave next to nothing to generate.
+    """
+    return int(np.clip(Counts.of(graph).seen.sum() // 20, 1, 50))

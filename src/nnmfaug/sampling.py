@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nnmfaug.engine import BLOCK_ROWS, Engine, Serial
 from nnmfaug.errors import SamplingError
-from nnmfaug.graph import IntArray, KnowledgeGraph, LabelledTriple, unique_triples
+from nnmfaug.graph import IntArray, KnowledgeGraph, LabelledTriple, Vocabulary, unique_triples
 from nnmfaug.law import Law
 from nnmfaug.progress import report
 from nnmfaug.seeding import generator
@@ -223,7 +223,7 @@ class TripleDistribution:
         if not law.support_size:
             msg = "no triple is possible: the heads and tails that occur with these relations share no cluster"
             raise SamplingError(msg, available=0)
-        excluded = self.excluded if exclude is None else (*self.excluded, exclude.with_vocabulary(names))
+        excluded = self.excluded if exclude is None else (*self.excluded, _known_part(exclude, names))
         return replace(self, law=law, excluded=excluded)
 
     def _proposer(self, seed: int) -> Proposer:
@@ -280,6 +280,13 @@ class TripleDistribution:
     def _sample(self, triples: IntArray) -> Sample:
         graph = KnowledgeGraph(self.graph.vocabulary, triples)
         return Sample(graph, self.log_prob(triples), self.partition.labels[triples[:, 0]])
+
+
+def _known_part(graph: KnowledgeGraph, names: Vocabulary) -> KnowledgeGraph:
+    """The triples of a graph whose names are all known; the others cannot be generated anyway."""
+    entities, relations = names.entity_ids, names.relation_ids
+    rows = [(h, r, t) for h, r, t in graph.labels() if h in entities and r in relations and t in entities]
+    return KnowledgeGraph.from_labels(rows, names)
 
 
 def _check_number(n: int) -> None:

@@ -30,9 +30,7 @@ from nnmfaug.weights import CountProduct
 Arrays = dict[str, NDArray[Any]]
 
 FORMAT, VERSION = "nnmfaug distribution", 1
-MAX_WEIGHT = 1e100
-"""The product of two sums of weights up to this is still a number."""
-
+MAX_WEIGHT = 1e100  # the product of two sums of such weights is still a number
 _LAW = ("cluster_weights", "head_weights", "tail_weights", "heads_allowed", "tails_allowed", "relations_allowed")
 _TYPES = {"meta": "|u1", "triples": "<i4", "excluded": "<i4", "labels": "<i4"}
 _TYPES |= dict(zip(_LAW, ("<f8", "<f8", "<f8", "|b1", "|b1", "|b1"), strict=True))
@@ -78,8 +76,7 @@ def save_distribution(dist: TripleDistribution, path: str | Path) -> None:
     counted = (law.counts.heads - again.counts.heads, law.counts.tails - again.counts.tails)
     if not np.array_equal(law.labels, again.labels) or any(m.count_nonzero() for m in counted):
         raise ValueError("the law has other clusters than the partition, or other counts than the graph")
-    text = json.dumps(meta, ensure_ascii=False, sort_keys=True).encode()
-    arrays["meta"] = np.frombuffer(text, dtype=np.uint8)
+    arrays["meta"] = np.frombuffer(json.dumps(meta, ensure_ascii=False, sort_keys=True).encode(), dtype=np.uint8)
     with replacing(Path(path)) as draft, zipfile.ZipFile(draft, "w") as archive:
         for name in sorted(arrays):
             entry, content = zipfile.ZipInfo(f"{name}.npy"), io.BytesIO()  # dated 1980 …
@@ -93,8 +90,7 @@ def load_distribution(path: str | Path) -> TripleDistribution:
     path = Path(path)
     if not path.is_file():
         raise DataError("no such file: save_distribution writes one", path=path)
-    with path.open("rb"):
-        pass  # what may not be read is not a broken file
+    path.open("rb").close()  # what may not be read is not a broken file
     try:
         arrays = _read(path)
         meta = json.loads(arrays.pop("meta").tobytes())
@@ -109,11 +105,9 @@ def load_distribution(path: str | Path) -> TripleDistribution:
 
 
 def _read(path: Path) -> Arrays:
-    size = path.stat().st_size
     with zipfile.ZipFile(path) as archive:  # a small file must not unpack to a large one
-        sizes = [(e.compress_type, e.compress_size - e.file_size) for e in archive.infolist()]
-        total = sum(e.file_size for e in archive.infolist())
-    _check(set(sizes) == {(zipfile.ZIP_STORED, 0)} and total < size, "it is packed")
+        stored = all(e.compress_type == zipfile.ZIP_STORED for e in archive.infolist())
+        _check(stored and sum(e.file_size for e in archive.infolist()) < path.stat().st_size, "it is packed")
     with np.load(path, allow_pickle=False) as entries:
         arrays: Arrays = {name: entries[name] for name in entries.files}
     for name, values in arrays.items():
@@ -133,11 +127,11 @@ def _restore(meta: dict[str, Any], arrays: Arrays) -> TripleDistribution:
     _check(all(good), "labels, weights or masks of the wrong length")
     for name in _LAW[:3]:
         _check(bool(((arrays[name] >= 0) & (arrays[name] <= MAX_WEIGHT)).all()), f"{name} are no weights")
-    relations = CountProduct(float(meta["smoothing"]), float(meta["temperature"]))
-    weights, allowed = ([arrays[name] for name in part] for part in (_LAW[:3], _LAW[3:]))
-    law = Law(Counts.of(graph), partition.labels.astype(np.int64), *weights, relations, *allowed)
-    excluded_graphs = (excluded,) if len(excluded) else ()
-    return TripleDistribution(graph, law, partition, _embedding(meta, arrays, n), excluded_graphs)
+    relation_law = CountProduct(float(meta["smoothing"]), float(meta["temperature"]))
+    values: dict[str, Any] = {name: arrays[name] for name in _LAW}
+    law = Law(Counts.of(graph), partition.labels.astype(np.int64), relation_law=relation_law, **values)
+    out = (excluded,) if len(excluded) else ()
+    return TripleDistribution(graph, law, partition, _embedding(meta, arrays, n), out)
 
 
 def _embedding(meta: dict[str, Any], arrays: Arrays, n: int) -> Embedding | None:
@@ -146,9 +140,8 @@ def _embedding(meta: dict[str, Any], arrays: Arrays, n: int) -> Embedding | None
     if len(parts) < 2:
         return StoredFeatures(parts[0]) if parts else None
     head, tail, objective = parts
-    n_iter = int(meta["n_iter"])
-    _check(head.shape == tail.shape and objective.shape == (n_iter + 1,), "factors that do not go together")
-    return Factors(head, tail, tuple(objective.tolist()), n_iter, bool(meta["converged"]))
+    _check(head.shape == tail.shape and objective.shape == (meta["n_iter"] + 1,), "factors of different shapes")
+    return Factors(head, tail, tuple(objective.tolist()), len(objective) - 1, bool(meta["converged"]))
 
 
 def _check(good: bool, message: str) -> None:
