@@ -16,7 +16,7 @@ from nnmfaug.cli_reading import Reading, dropped, protect, reads
 from nnmfaug.console import count, notes_of_warnings, output, progress, say, show_stats, table
 from nnmfaug.io.layouts import SPLIT_ADVICE
 from nnmfaug.io.read import plain_suffix
-from nnmfaug.io.write import WRITERS, Layout
+from nnmfaug.io.write import WRITERS, Layout, check_writable
 
 app = typer.Typer(
     name="nnmfaug",
@@ -192,6 +192,7 @@ def augment(
     from nnmfaug.generation import Conditions, generate, write_generation
     from nnmfaug.recipe import default_clusters
 
+    check_writable(out)
     found = reading.read(graph)
     train = found.train if isinstance(found, na.Splits) else found
     n = None if take_all else _amount(amount, len(train), "--amount")

@@ -30,11 +30,8 @@ def write_triples(graph: KnowledgeGraph, path: str | Path, *, prefix: str | None
     N-Triples, ``prefix`` makes IRIs of names that are none, and reading with the same prefix undoes that.
     """
     path = Path(path)
+    check_writable(path)
     suffix = plain_suffix(path)
-    if suffix not in WRITERS and path.suffix.lower() != ".parquet":
-        raise DataError(
-            "name the file .tsv, .txt, .csv, .nt (these also with .gz, .bz2, .zst) or .parquet", path=path
-        )
     with replacing(path) as draft:
         if suffix == ".parquet":
             from nnmfaug.io.duck import write_parquet
@@ -43,6 +40,14 @@ def write_triples(graph: KnowledgeGraph, path: str | Path, *, prefix: str | None
             return
         with open_text(draft, path) as file:
             file.writelines(WRITERS[suffix](graph.labels(), path, prefix))
+
+
+def check_writable(path: Path) -> None:
+    """Raise if the name of a file does not say in which format it is to be written."""
+    if plain_suffix(path) not in WRITERS and path.suffix.lower() != ".parquet":
+        raise DataError(
+            "name the file .tsv, .txt, .csv, .nt (these also with .gz, .bz2, .zst) or .parquet", path=path
+        )
 
 
 def write_splits(splits: Splits, folder: str | Path, layout: Layout = "pykeen") -> None:
