@@ -284,7 +284,7 @@ def test_few_compatible_pairs_do_not_slow_the_sampler_down() -> None:
     dist = distribution(graph, [0] * graph.n_entities)
     assert dist.acceptance < 1e-4
     block = nnmfaug.sampling.Proposer(dist.law, 0)(0)
-    assert len(block) == nnmfaug.engine.BLOCK_ROWS
+    assert len(block) == nnmfaug.sampling.DRAW_BLOCK
 
 
 def test_an_estimated_normaliser_says_so_and_is_close(monkeypatch: pytest.MonkeyPatch) -> None:

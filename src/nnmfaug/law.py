@@ -155,10 +155,10 @@ class Law:
     @cached_property
     def _rows(self) -> tuple[DistinctRows, DistinctRows]:
         """Distinct rows of A and B; of where they are not zero, if only that matters."""
-        heads, tails = self.counts.heads, self.counts.tails
+        heads, tails = self.counts.head_rows, self.counts.tail_rows
         if self.relations_allowed.all():
-            heads, tails = (csr_array(matrix.astype(bool).astype(np.int64)) for matrix in (heads, tails))
-        return DistinctRows.of(heads), DistinctRows.of(tails)
+            heads, tails = _patterns(heads), _patterns(tails)
+        return heads, tails
 
     def _share_matrix(self, heads: Ids, tails: Ids) -> Array:
         """Σ over allowed relations of p(r | h, t), for distinct rows of heads × of tails."""
@@ -185,6 +185,13 @@ class Law:
         weights = self.pair_scale[self.labels[same]] * self.head_weights[same] * self.tail_weights[same]
         totals, allowed = self._totals(same, same), self._totals(same, same, self.relations_allowed)
         return float(weights @ np.divide(allowed, totals, out=np.zeros(len(same)), where=totals > 0))
+
+
+def _patterns(rows: DistinctRows) -> DistinctRows:
+    """Rows that differ in where they are not zero."""
+    found = DistinctRows.of(csr_array(rows.rows.astype(bool).astype(np.int64)))
+    inverse = found.inverse[rows.inverse]
+    return DistinctRows(found.rows, inverse, np.bincount(inverse, minlength=len(found)).astype(np.int64))
 
 
 def _columns(matrix: csr_array, allowed: Bools) -> csr_array:

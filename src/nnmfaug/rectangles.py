@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,12 @@ class Sides:
     starts: Ids
     ends: Ids
 
+    @cached_property
+    def equal_weights(self) -> bool:
+        """Whether all entities weigh the same."""
+        steps = np.diff(self.cumulative)
+        return bool((steps == steps[:1]).all())
+
     @property
     def masses(self) -> Array:
         """Sum of weights per rectangle."""
@@ -47,9 +54,12 @@ class Sides:
 
     def pick(self, rectangles: Ids, uniform: Array) -> Ids:
         """Return a place in ``entities`` per rectangle, drawn by weight with a number in [0, 1)."""
-        low, high = self.cumulative[self.starts[rectangles]], self.cumulative[self.ends[rectangles]]
+        starts, ends = self.starts[rectangles], self.ends[rectangles]
+        if self.equal_weights:  # then the place is known without a search
+            return np.minimum(starts + (uniform * (ends - starts)).astype(np.int64), ends - 1)
+        low, high = self.cumulative[starts], self.cumulative[ends]
         places = np.searchsorted(self.cumulative, low + uniform * (high - low), side="right") - 1
-        return np.clip(places, self.starts[rectangles], self.ends[rectangles] - 1)
+        return np.clip(places, starts, ends - 1)
 
 
 @dataclass(frozen=True)

@@ -29,21 +29,28 @@ MAX_LISTED = 20_000_000
 """Triples that may be listed one by one, to rank them or to draw nearly all of them."""
 ALWAYS_LISTED = 1 << 18
 """Supports up to this size are listed at once, which is faster than drawing."""
-MAX_ROUND = 64
+DRAW_BLOCK = 1 << 14
+"""Proposals that one task makes."""
+MAX_ROUND = 256
 DRAW, ORDER, ESTIMATE = 1, 2, 3  # streams of random numbers
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Generated triples in the order they were drawn or ranked: S in the paper.
-
-    ``log_prob`` is the logarithm of each triple's probability under the law, ``clusters`` the cluster that both
-    its entities belong to.
-    """
+    """Generated triples in the order they were drawn or ranked, S in the paper, and the law they are from."""
 
     graph: KnowledgeGraph
-    log_prob: Array
-    clusters: NDArray[np.int32]
+    source: TripleDistribution = field(repr=False)
+
+    @cached_property
+    def log_prob(self) -> Array:
+        """Logarithm of each triple's probability under the law it was drawn from."""
+        return self.source.log_prob(self.triples)
+
+    @property
+    def clusters(self) -> NDArray[np.int32]:
+        """The cluster that both entities of each triple belong to."""
+        return self.source.partition.labels[self.triples[:, 0]]
 
     @property
     def triples(self) -> IntArray:
@@ -79,7 +86,7 @@ class Proposer:
     def __call__(self, block: int) -> Ids:
         """Return the triples of one block, shape (n, 3); every block has its own stream."""
         law, cells = self.law, self.law.rectangles
-        where, head, tail, keep = generator(self.seed, DRAW, block).random((4, BLOCK_ROWS))
+        where, head, tail, keep = generator(self.seed, DRAW, block).random((4, DRAW_BLOCK))
         chosen = np.searchsorted(self.cumulative, where * self.cumulative[-1], side="right")
         chosen = np.minimum(chosen, len(cells) - 1)
         heads, tails = cells.heads.pick(chosen, head), cells.tails.pick(chosen, tail)
@@ -136,9 +143,9 @@ class TripleDistribution:
     def _normaliser(self) -> tuple[float, bool]:
         if self.law.chance is not None:
             return self.law.chance, True
-        blocks = 32
-        kept = sum(len(self._proposer(0)(block)) for block in range(blocks))
-        return float(self._proposer(0).cumulative[-1] * kept / (blocks * BLOCK_ROWS)), False
+        n_blocks, proposer = 128, self._proposer(0)
+        kept = sum(len(proposer(block)) for block in range(n_blocks))
+        return float(proposer.cumulative[-1] * kept / (n_blocks * DRAW_BLOCK)), False
 
     @property
     def exact(self) -> bool:
@@ -232,7 +239,7 @@ class TripleDistribution:
     def _rounds(self, n: int, seed: int, engine: Engine) -> Iterator[Ids]:
         """Yield proposals for ever, some blocks at a time; where a round ends changes nothing in their order."""
         proposer = self._proposer(seed)
-        size = int(np.clip(n // BLOCK_ROWS + 1, 1, MAX_ROUND))
+        size = int(np.clip(n // DRAW_BLOCK + 1, 1, MAX_ROUND))
         for start in itertools.count(step=size):
             yield np.concatenate(list(engine.map(proposer, range(start, start + size))))
 
@@ -278,8 +285,7 @@ class TripleDistribution:
         return np.concatenate(parts).astype(np.int32), np.concatenate(logs)
 
     def _sample(self, triples: IntArray) -> Sample:
-        graph = KnowledgeGraph(self.graph.vocabulary, triples)
-        return Sample(graph, self.log_prob(triples), self.partition.labels[triples[:, 0]])
+        return Sample(KnowledgeGraph(self.graph.vocabulary, triples), self)
 
 
 def _known_part(graph: KnowledgeGraph, names: Vocabulary) -> KnowledgeGraph:
