@@ -140,7 +140,9 @@ def test_one_wrong_byte_in_an_archive_is_refused(
     assert len(na.read_splits("dl50a").train) == 5993
     data[5] ^= 1  # the time in the gzip header: no checksum of the archive itself covers it
     (tmp_path / "dL50a.tgz").write_bytes(data)
-    with pytest.raises(na.DataError, match=r"dL50a\.tgz: not the published archive \(sha256 .*fetch it again"):
+    with pytest.raises(
+        na.DataError, match=r"dL50a\.tgz: not the published archive \(sha256 .*replace or delete it"
+    ):
         na.read_splits("dl50a")
     assert not datasets.is_local(DATASETS["dl50a"])
 

@@ -32,7 +32,7 @@ def test_the_wheel_alone_reads_describes_and_writes(tmp_path: Path) -> None:
     assert "2 entities, 2 relations" in call(command, "stats", "graph.tsv")
     call(command, "convert", "graph.tsv", "graph.parquet")
     assert '"triples": 3' in call(command, "convert", "graph.parquet", "graph.csv.zst", "--json")
-    heavy = "torch pykeen distributed matplotlib sklearn pandas pyoxigraph"
+    heavy = "torch pykeen distributed matplotlib pandas pyoxigraph"
     found = call(
         python, "-c", f"import importlib.util as u; print([m for m in {heavy.split()} if u.find_spec(m)])"
     )

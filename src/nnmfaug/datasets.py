@@ -75,9 +75,8 @@ def locate(dataset: Dataset) -> Path:
         )
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if found != dataset.sha256:
-        msg = (
-            f"not what was published (sha256 {found[:12]}…, expected {dataset.sha256[:12]}…): delete or replace it"
-        )
+        cure = "fetch it again" if path.parent == cache_folder() else "replace or delete it"
+        msg = f"not the published archive (sha256 {found[:12]}…, expected {dataset.sha256[:12]}…): {cure}"
         raise DataError(msg, path=path)
     return path
 

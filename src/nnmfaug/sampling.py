@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -169,10 +168,10 @@ class TripleDistribution:
         _check_number(n)
         if n and not self.support_size:
             raise SamplingError("no triple is possible", available=0)
-        found = np.zeros((0, 3), dtype=np.int64)
-        rounds = self._rounds(n, seed, engine or Serial())
+        found, n_done = np.zeros((0, 3), dtype=np.int64), 0
         while len(found) < n:
-            found = np.concatenate([found, next(rounds)])
+            n_done, part = self._round(seed, engine or Serial(), n - len(found), n_done, len(found))
+            found = np.concatenate([found, part])
         return found[:n].astype(np.int32)
 
     def sample(self, n: int, *, seed: int, engine: Engine | None = None) -> Sample:
@@ -236,12 +235,15 @@ class TripleDistribution:
     def _proposer(self, seed: int) -> Proposer:
         return Proposer(self.law, seed)
 
-    def _rounds(self, n: int, seed: int, engine: Engine) -> Iterator[Ids]:
-        """Yield proposals for ever, some blocks at a time; where a round ends changes nothing in their order."""
-        proposer = self._proposer(seed)
-        size = int(np.clip(n // DRAW_BLOCK + 1, 1, MAX_ROUND))
-        for start in itertools.count(step=size):
-            yield np.concatenate(list(engine.map(proposer, range(start, start + size))))
+    def _round(self, seed: int, engine: Engine, wanted: int, n_done: int, n_kept: int) -> tuple[int, Ids]:
+        """Draw about as many more as are wanted, judging by what was kept so far; return the number of blocks too.
+
+        Blocks follow each other in one order, so where a round ends changes nothing.
+        """
+        rate = max(n_kept / (n_done * DRAW_BLOCK), 1e-3) if n_done else 0.5
+        count = int(np.clip(np.ceil(wanted / (rate * DRAW_BLOCK)), 1, MAX_ROUND))
+        parts = engine.map(self._proposer(seed), range(n_done, n_done + count))
+        return n_done + count, np.concatenate(list(parts))
 
     def _known(self, triples: Ids) -> NDArray[np.bool_]:
         known = self.graph.contains(triples)
@@ -250,9 +252,9 @@ class TripleDistribution:
         return known
 
     def _drawn(self, n: int, seed: int, engine: Engine) -> Sample:
-        found, rounds = np.zeros((0, 3), dtype=np.int32), self._rounds(n, seed, engine)
+        found, n_done = np.zeros((0, 3), dtype=np.int32), 0
         while len(found) < n:
-            part = next(rounds)
+            n_done, part = self._round(seed, engine, n - len(found), n_done, len(found))
             new = part[~self._known(part)].astype(np.int32)
             grown = unique_triples(np.concatenate([found, new]), self.graph.vocabulary, sort=False)
             if len(grown) - len(found) < len(part) // 1000 and self.support_size <= MAX_LISTED:
