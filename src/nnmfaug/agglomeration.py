@@ -36,7 +36,7 @@ class Centres:
         """Return the distance from a cluster to that in each slot: infinite to itself and to what is gone."""
         slot, difference, distances = self.slots[i], self._difference, self._distances
         weight = self._weights[slot]
-        np.subtract(self._centres, self._centres[:, [slot]], out=difference)
+        np.subtract(self._centres, self._centres[:, slot, None], out=difference)
         np.multiply(difference, difference, out=difference)
         np.add.reduce(difference, axis=0, out=distances)
         distances *= self._weights * weight / (self._weights + weight)
