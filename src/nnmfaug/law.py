@@ -28,6 +28,10 @@ MAX_ROW_PAIRS = 4 * 10**8
 """Pairs of distinct rows up to which Z is computed; above, it is estimated."""
 
 
+MAX_TABLE = 1 << 22
+"""Pairs of distinct rows whose sums are kept at hand."""
+
+
 @dataclass(frozen=True)
 class Law:
     """Weights of clusters, heads, tails and relations, and which heads, tails and relations are allowed.
@@ -101,8 +105,23 @@ class Law:
 
     def divide(self, weights: Array, h: Ids, t: Ids) -> Array:
         """Divide weights of a relation by their sum over all relations of the pair."""
-        totals = self._totals(h, t)
+        table = self._total_table
+        if table is None:
+            totals = self._totals(h, t)
+        else:
+            totals = table[self.counts.head_rows.inverse[h], self.counts.tail_rows.inverse[t]]
         return np.divide(weights, totals, out=np.zeros(len(weights)), where=totals > 0)
+
+    @cached_property
+    def _total_table(self) -> Array | None:
+        """Σ over r of A[h, r]·B[t, r] for distinct rows, if that is what is needed and few rows are distinct.
+
+        Whole numbers, so the sums are exact in any order.
+        """
+        heads, tails = self.counts.head_rows, self.counts.tail_rows
+        if self.smooth or self.relation_law.temperature != 1 or len(heads) * len(tails) > MAX_TABLE:
+            return None
+        return np.asarray((heads.rows @ tails.rows.T).toarray(), dtype=np.float64)
 
     def _totals(self, h: Ids, t: Ids, columns: Bools | None = None) -> Array:
         """Sum of the weights of all relations, or of some, for each pair."""

@@ -31,6 +31,8 @@ ALWAYS_LISTED = 1 << 18
 DRAW_BLOCK = 1 << 14
 """Proposals that one task makes."""
 MAX_ROUND = 256
+FIRST_RATE = 0.4
+"""Share of proposals that the first round is expected to keep."""
 DRAW, ORDER, ESTIMATE = 1, 2, 3  # streams of random numbers
 
 
@@ -134,8 +136,10 @@ class TripleDistribution:
     @cached_property
     def n_new(self) -> int:
         """Number of triples of the support that are neither in train nor excluded."""
-        known = np.concatenate([graph.triples for graph in (self.graph, *self.excluded)])
-        known = unique_triples(known, self.graph.vocabulary, sort=True)
+        known = self.graph.triples
+        if self.excluded:
+            known = np.concatenate([known, *(graph.triples for graph in self.excluded)])
+            known = unique_triples(known, self.graph.vocabulary, sort=True)
         return self.support_size - int(self.law.in_support(known.astype(np.int64)).sum())
 
     @cached_property
@@ -240,7 +244,7 @@ class TripleDistribution:
 
         Blocks follow each other in one order, so where a round ends changes nothing.
         """
-        rate = max(n_kept / (n_done * DRAW_BLOCK), 1e-3) if n_done else 0.5
+        rate = max(n_kept / (n_done * DRAW_BLOCK), 1e-3) if n_done else FIRST_RATE
         count = int(np.clip(np.ceil(wanted / (rate * DRAW_BLOCK)), 1, MAX_ROUND))
         parts = engine.map(self._proposer(seed), range(n_done, n_done + count))
         return n_done + count, np.concatenate(list(parts))
@@ -255,8 +259,13 @@ class TripleDistribution:
         found, n_done = np.zeros((0, 3), dtype=np.int32), 0
         while len(found) < n:
             n_done, part = self._round(seed, engine, n - len(found), n_done, len(found))
-            new = part[~self._known(part)].astype(np.int32)
-            grown = unique_triples(np.concatenate([found, new]), self.graph.vocabulary, sort=False)
+            _, first = np.unique(self.graph.vocabulary.keys(part), return_index=True)
+            new = part[np.sort(first[~self._known(part[first])])].astype(
+                np.int32
+            )  # in order they are found faster
+            grown = np.concatenate([found, new])
+            if len(found):
+                grown = unique_triples(grown, self.graph.vocabulary, sort=False)
             if len(grown) - len(found) < len(part) // 1000 and self.support_size <= MAX_LISTED:
                 return self._listed(n, seed)  # what is left is so unlikely that drawing it would take for ever
             found = grown
