@@ -12,10 +12,8 @@ step there (another few minutes, 13 GB). Every figure is for p = 8 and 50 cluste
 from __future__ import annotations
 
 import argparse
-import statistics
 import subprocess
 import sys
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -30,21 +28,11 @@ from sklearn.decomposition import non_negative_factorization  # type: ignore[imp
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import nnmfaug as na
+from timing import seconds
 
 Array = NDArray[np.float32] | NDArray[np.float64]
 
 P, N_CLUSTERS = 8, 50
-
-
-def seconds(*work: Callable[[], object], repeats: int = 3) -> list[float]:
-    """Median of several runs of each, taken in turn, so that a busy moment hits all alike."""
-    times: list[list[float]] = [[] for _ in work]
-    for _ in range(repeats):
-        for job, spent in zip(work, times, strict=True):
-            started = time.perf_counter()
-            job()
-            spent.append(time.perf_counter() - started)
-    return [statistics.median(spent) for spent in times]
 
 
 def at_least(what: str, ratio: float, bar: float) -> None:

@@ -9,18 +9,16 @@ size of the file. Our figure is for the whole read: every line judged, names sor
 from __future__ import annotations
 
 import argparse
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import nnmfaug as na
+from timing import seconds
 
 if TYPE_CHECKING:
     import pandas
@@ -42,17 +40,6 @@ def write_nt(path: Path, source: Path) -> None:
         for line in lines:
             h, r, t = line.rstrip("\n").split("\t")
             file.write(f"<https://example.org/{h}> <https://example.org/{r}> <https://example.org/{t}> .\n")
-
-
-def seconds(*work: Callable[[], object], repeats: int = 5) -> list[float]:
-    """Median of several runs of each, taken in turn, so that a busy moment hits all alike."""
-    times: list[list[float]] = [[] for _ in work]
-    for _ in range(repeats):
-        for job, spent in zip(work, times, strict=True):
-            started = time.perf_counter()
-            job()
-            spent.append(time.perf_counter() - started)
-    return [statistics.median(spent) for spent in times]
 
 
 def pandas_read(path: Path) -> pandas.DataFrame:
@@ -105,7 +92,7 @@ def main() -> None:
         write_nt(nt, tsv)
         write_nt(few, few_tsv)
         ours, same, strings = seconds(
-            lambda: na.read_triples(tsv), lambda: pandas_graph(tsv), lambda: pandas_read(tsv)
+            lambda: na.read_triples(tsv), lambda: pandas_graph(tsv), lambda: pandas_read(tsv), repeats=5
         )
         print(f"TSV, {n_lines:,} lines: {same / ours:.2f} x as fast as pandas to the same graph,")
         print(f"    {strings / ours:.2f} x as fast as pandas.read_csv to strings, which is only the first step")

@@ -1,0 +1,18 @@
+"""How the benchmarks take times."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+
+def seconds(*work: Callable[[], object], repeats: int = 3) -> list[float]:
+    """Median of several runs of each, taken in turn, so that a busy moment hits all alike."""
+    times: list[list[float]] = [[] for _ in work]
+    for _ in range(repeats):
+        for job, spent in zip(work, times, strict=True):
+            started = time.perf_counter()
+            job()
+            spent.append(time.perf_counter() - started)
+    return [statistics.median(spent) for spent in times]
