@@ -17,7 +17,7 @@ from sklearn import cluster as sklearn_cluster  # type: ignore[import-untyped]
 from sklearn.metrics import adjusted_rand_score as agreement  # type: ignore[import-untyped]
 
 from nnmfaug import agglomeration, clustering
-from nnmfaug.agglomeration import Linkage
+from nnmfaug.agglomeration import Centres, Linkage, Matrix, cut, merge_all
 from nnmfaug.clustering import (
     DBSCAN,
     HDBSCAN,
@@ -473,3 +473,15 @@ def test_order_does_not_decide_ties() -> None:
 def test_what_cannot_be_is_refused_with_its_value(make: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ward_by_a_matrix_and_by_centres_are_one(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows, weights = rng.random((120, 5)), rng.integers(1, 20, 120).astype(np.float64)
+    by_matrix = merge_all(Matrix(rows, weights, "ward"), len(rows))
+    by_centres = merge_all(Centres(rows, weights), len(rows))
+    assert np.sort(by_matrix[1]) == pytest.approx(np.sort(by_centres[1]), rel=1e-9)
+    for n_clusters in (2, 10, 60):
+        labels = (cut(*merges, n_clusters) for merges in (by_matrix, by_centres))
+        assert agreement(*labels) == 1

@@ -58,6 +58,8 @@ class Centres:
             self.slots[self.ids] = np.arange(len(keep))
 
 
+MAX_MATRIX_ROWS = 1024
+
 _UPDATES: dict[Linkage, Callable[[Array, Array, float], Array]] = {
     "average": lambda a, b, share: share * a + (1 - share) * b,
     "complete": lambda a, b, _: np.maximum(a, b),
@@ -71,8 +73,10 @@ class Matrix:
 
     def __init__(self, rows: Array, weights: Array, linkage: Linkage) -> None:
         self.ids = self.slots = np.arange(len(rows))
-        self._weights, self._update = weights.copy(), _UPDATES[linkage]
+        self._weights, self._linkage = weights.copy(), linkage
         self._matrix = cdist(rows, rows)
+        if linkage == "ward":
+            self._matrix *= self._matrix * np.multiply.outer(weights, weights) / np.add.outer(weights, weights)
         np.fill_diagonal(self._matrix, np.inf)
 
     def distances(self, i: int) -> Array:
@@ -82,11 +86,27 @@ class Matrix:
     def merge(self, i: int, j: int) -> None:
         """Let cluster i take in j."""
         total = self._weights[i] + self._weights[j]
-        distances = self._update(self._matrix[i], self._matrix[j], float(self._weights[i] / total))
+        if self._linkage == "ward":
+            distances = self._ward(i, j)
+        else:
+            share = float(self._weights[i] / total)
+            distances = _UPDATES[self._linkage](self._matrix[i], self._matrix[j], share)
         distances[[i, j]] = np.inf
         self._weights[i] = total
         self._matrix[i] = self._matrix[:, i] = distances
         self._matrix[j] = self._matrix[:, j] = np.inf
+
+    def _ward(self, i: int, j: int) -> Array:
+        """Ward's distances to i and j together, by the rule of Lance and Williams."""
+        others, a, b = self._weights, self._weights[i], self._weights[j]
+        total = (others + a) * self._matrix[i] + (others + b) * self._matrix[j] - others * self._matrix[i, j]
+        distances: Array = total / (others + (a + b))
+        return distances
+
+
+def ward_links(rows: Array, weights: Array) -> Centres | Matrix:
+    """Few rows are faster by a matrix, many fit only as centres; the distances are the same."""
+    return Matrix(rows, weights, "ward") if len(rows) <= MAX_MATRIX_ROWS else Centres(rows, weights)
 
 
 def merge_all(links: Centres | Matrix, n: int) -> tuple[Ids, Array]:

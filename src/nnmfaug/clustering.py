@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, get_args, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nnmfaug.agglomeration import Centres, Linkage, Matrix, cut, merge_all, micro_clusters
+from nnmfaug.agglomeration import Linkage, Matrix, cut, merge_all, micro_clusters, ward_links
 from nnmfaug.graph import IntArray
 from nnmfaug.seeding import generator
 
@@ -168,7 +168,7 @@ class Agglomerative:
 
     def _exact(self, rows: Array, weights: Array) -> Ids:
         if self.linkage == "ward":
-            return cut(*merge_all(Centres(rows, weights), len(rows)), self.n_clusters)
+            return cut(*merge_all(ward_links(rows, weights), len(rows)), self.n_clusters)
         needed = estimate(self, *rows.shape)
         if needed is not None and needed.bytes > MAX_BYTES:
             msg = (
