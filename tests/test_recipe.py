@@ -180,3 +180,40 @@ def test_a_clusterer_that_leaves_everything_out_is_refused() -> None:
     train = na.read_splits("nations").train
     with pytest.raises(ValueError, match="left every entity out"):
         na.NNMFAug(cluster=na.DBSCAN(eps=1e-9, min_samples=50)).fit(train)
+
+
+def test_a_graph_of_few_kinds_of_entities_works_with_the_defaults(tmp_path: Path) -> None:
+    rows = [(f"p{i}", "lives_in", "paris") for i in range(300)] + [
+        ("paris", "in", "france"),
+        ("p1", "lives_in", "france"),
+    ]
+    na.write_triples(na.KnowledgeGraph.from_labels(rows), tmp_path / "star.tsv")
+    done = run("augment", "star.tsv", "--amount", "5", "-o", "x.tsv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_a_run_reads_is_never_overwritten_and_nothing_is_half_written(tmp_path: Path) -> None:
+    assert run("augment", "umls", "--amount", "5", "-o", "p.tsv", cwd=tmp_path).returncode == 0
+    before = (tmp_path / "p.tsv").read_bytes()
+    assert (
+        run("augment", "umls", "--amount", "5", "--exclude", "p.tsv", "-o", "p.tsv", cwd=tmp_path).returncode == 2
+    )
+    assert (tmp_path / "p.tsv").read_bytes() == before
+    (tmp_path / "h.tsv.json").mkdir()
+    assert run("augment", "umls", "--amount", "5", "-o", "h.tsv", cwd=tmp_path).returncode == 2
+    assert not (tmp_path / "h.tsv").exists()
+
+
+def test_options_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
+    for arguments in (
+        ("--clusterer", "dbscan", "--clusters", "auto"),
+        ("--quota", "isa=3", "--quota", "isa=4"),
+        ("--quota", "isa=3", "--all"),
+    ):
+        assert run("augment", "umls", *arguments, "-o", "x.tsv", cwd=tmp_path).returncode == 2
+
+
+def test_conditions_are_in_the_manifest(tmp_path: Path) -> None:
+    run("augment", "umls", "--relation", "isa", "--amount", "3", "-o", "x.tsv", cwd=tmp_path)
+    conditions = json.loads((tmp_path / "x.tsv.json").read_text())["conditions"]
+    assert conditions["relations"] == ["isa"]

@@ -39,7 +39,9 @@ def blocks(n_blocks: int, size: int) -> na.KnowledgeGraph:
 
 
 def test_a_graph_of_clear_blocks_is_identifiable_and_needs_no_more_clusters_than_blocks() -> None:
-    method, selection = na.select(na.NNMFAug(), blocks(4, 20), clusters=(1, 4, 30), components=(3,))
+    method, selection = na.select(
+        na.NNMFAug(na.NMF(3), na.Agglomerative(30)), blocks(4, 20), clusters=(1, 4), components=(3,)
+    )
     assert selection.identifiable
     assert isinstance(method.cluster, na.Agglomerative)
     assert method.cluster.n_clusters in (1, 4)
@@ -50,7 +52,7 @@ def test_a_graph_of_clear_blocks_is_identifiable_and_needs_no_more_clusters_than
 
 def test_a_graph_that_cannot_tell_keeps_the_defaults_and_says_so() -> None:
     rows = [(f"h{i}", f"r{i % 3}", f"t{i}") for i in range(60)]
-    given_method = na.NNMFAug(cluster=na.Agglomerative(2))
+    given_method = na.NNMFAug(na.NMF(2), na.Agglomerative(2))
     method, selection = na.select(
         given_method, na.KnowledgeGraph.from_labels(rows), clusters=(1, 2), components=(1,)
     )
@@ -60,7 +62,7 @@ def test_a_graph_that_cannot_tell_keeps_the_defaults_and_says_so() -> None:
 
 
 def test_only_methods_with_numbers_can_be_chosen() -> None:
-    with pytest.raises(TypeError, match="numbers to choose"):
+    with pytest.raises(ValueError, match="numbers to choose"):
         na.select(na.NNMFAug(cluster=na.DBSCAN(eps=0.5)), blocks(2, 8))
 
 

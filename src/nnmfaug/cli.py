@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -160,12 +161,16 @@ def _left_out(found: na.Splits | na.KnowledgeGraph) -> str:
 def augment(
     graph: Graph,
     reading: Reading,
-    out: Annotated[Path, typer.Option("-o", "--out", help="The file to write: .tsv .txt .csv .nt .parquet.")],
+    out: Annotated[
+        Path,
+        typer.Option("-o", "--out", help="The file to write: .tsv .txt .csv .nt (also .gz .bz2 .zst) .parquet."),
+    ],
     method: Annotated[Literal["nnmf"], typer.Option(help="nnmf is the paper's method.")] = "nnmf",
     amount: Annotated[str, typer.Option(help="Share of train (10%) or number of triples (5000).")] = "10%",
     take_all: Annotated[bool, typer.Option("--all", help="All new triples there are, in random order.")] = False,
     clusters: Annotated[
-        str | None, typer.Option(help="Number of clusters, or auto; else one per 20 entities, at most 50.")
+        str | None,
+        typer.Option(help="Number of clusters, or auto; else one per 20 kinds of entities, at most 50."),
     ] = None,
     components: Annotated[str, typer.Option(help="Number of columns of the factors, or auto.")] = "8",
     clusterer: Annotated[
@@ -189,7 +194,7 @@ def augment(
 ) -> None:
     """Generate new triples from train (or the only graph) and write them, their scores and a manifest."""
     from nnmfaug.clustering import Clusterer
-    from nnmfaug.generation import Conditions, generate, write_generation
+    from nnmfaug.generation import Conditions, generate, generated_files, write_generation
     from nnmfaug.recipe import default_clusters
 
     check_writable(out)
@@ -209,9 +214,20 @@ def augment(
     never = None if exclude is None else na.read_triples(exclude, reading.options)
     relations, heads, tails = (tuple(names) if names else None for names in (relation, head, tail))
     quotas = dict(_quota(text) for text in quota or ()) or None
+    if quotas and len(quotas) != len(quota or ()):
+        msg = "--quota: a relation is named twice"
+        raise ValueError(msg)
     conditions = Conditions(relations, heads, tails, never, quotas)
-    protect(found, out)
+    for source in (found, never):
+        if source is not None:
+            protect(source, *generated_files(out))
     auto = {"clusters": clusters == "auto", "components": components == "auto"}
+    if any(auto.values()) and clusterer in ("dbscan", "hdbscan"):
+        msg = f"--clusterer {clusterer} finds the number of clusters itself: auto goes with the other clusterers"
+        raise ValueError(msg)
+    if quotas and (take_all or relation):
+        msg = "--quota says how many of which relation: leave out --all and --relation"
+        raise ValueError(msg)
     with progress(), notes_of_warnings():
         made = generate(
             recipe, train, n, seed=seed, conditions=conditions, engine=na.Processes(workers), auto=auto
@@ -311,7 +327,7 @@ def _amount(text: str, total: int, option: str) -> int:
         value = float(share)
     except ValueError:
         value = -1.0
-    if not text.endswith("%") or not 0 <= value < 100:
+    if not text.endswith("%") or not 0 <= value < math.inf:
         msg = f"{option} {text}: must be a share such as 5% or a number such as 500"
         raise ValueError(msg)
     return int(total * value / 100)

@@ -6,6 +6,7 @@ import json
 import platform
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -15,8 +16,8 @@ from typing import Any
 from nnmfaug.engine import Engine
 from nnmfaug.errors import SamplingError
 from nnmfaug.graph import KnowledgeGraph
-from nnmfaug.io.files import open_text, replacing
-from nnmfaug.io.write import write_triples
+from nnmfaug.io.files import replacing
+from nnmfaug.io.write import check_writable, write_draft
 from nnmfaug.recipe import NNMFAug
 from nnmfaug.sampling import Sample, TripleDistribution
 from nnmfaug.selection import CLUSTERS, COMPONENTS, select
@@ -36,6 +37,13 @@ class Conditions:
     tails: tuple[str, ...] | None = None
     exclude: KnowledgeGraph | None = None
     quotas: Mapping[str, int] | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """Plain data for the manifest."""
+        exclude = None if self.exclude is None else self.exclude.digest()
+        quotas = None if self.quotas is None else dict(self.quotas)
+        names = {"relations": self.relations, "heads": self.heads, "tails": self.tails}
+        return {**names, "quotas": quotas, "exclude_sha256": exclude}
 
     def apply(self, dist: TripleDistribution) -> TripleDistribution:
         """Return the law under these conditions."""
@@ -87,6 +95,7 @@ def generate(
     manifest = {
         "method": describe_settings(method),
         "amount": len(sample),
+        "conditions": conditions.settings(),
         "seed": seed,
         "train_sha256": train.digest(),
         "train_triples": len(train),
@@ -105,12 +114,19 @@ def generate(
 
 def write_generation(generation: Generation, path: Path, *, prefix: str | None = None) -> list[Path]:
     """Write the triples to ``path``, and beside it their scores (``.scores.tsv``) and the manifest (``.json``)."""
-    scores, manifest = path.with_name(path.name + ".scores.tsv"), path.with_name(path.name + ".json")
-    write_triples(generation.sample.graph, path, prefix=prefix)
-    for target, lines in ((scores, _scores(generation.sample)), (manifest, iter([_json(generation.manifest)]))):
-        with replacing(target) as draft, open_text(draft, target) as file:
-            file.writelines(lines)
-    return [path, scores, manifest]
+    targets = generated_files(path)
+    check_writable(path)
+    with ExitStack() as drafts:
+        draft, scores, manifest = (drafts.enter_context(replacing(target)) for target in targets)
+        write_draft(generation.sample.graph, draft, path, prefix=prefix)
+        scores.write_text("".join(_scores(generation.sample)), encoding="utf-8")
+        manifest.write_text(_json(generation.manifest), encoding="utf-8")
+    return targets
+
+
+def generated_files(path: Path) -> list[Path]:
+    """The files that a run writes: triples, scores, manifest."""
+    return [path, path.with_name(path.name + ".scores.tsv"), path.with_name(path.name + ".json")]
 
 
 def describe_settings(value: object) -> object:

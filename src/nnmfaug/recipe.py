@@ -86,8 +86,9 @@ def augment(graph: KnowledgeGraph, n: int, *, seed: int = 0) -> Sample:
 
 
 def default_clusters(graph: KnowledgeGraph) -> int:
-    """Return one cluster per twenty entities that have a triple, at least 1 and at most 50.
+    """Return one cluster per twenty different rows of counts, at least 1 and at most 50.
 
-    On a small graph more clusters would leave next to nothing to generate.
+    On a small graph more clusters would leave next to nothing to generate, and entities with equal counts cannot
+    be told apart.
     """
-    return int(np.clip(Counts.of(graph).seen.sum() // 20, 1, 50))
+    return int(np.clip(Counts.of(graph).n_distinct_rows() // 20, 1, 50))

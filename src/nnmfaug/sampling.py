@@ -191,7 +191,7 @@ class TripleDistribution:
             partial = self._listed(self.n_new, seed) if self.support_size <= MAX_LISTED else None
             msg = f"{n:,} new triples were asked for, but only {self.n_new:,} are possible"
             raise SamplingError(msg, available=self.n_new, partial=partial)
-        if self.support_size <= ALWAYS_LISTED or (n > self.n_new // 4 and self.support_size <= MAX_LISTED):
+        if self.support_size <= ALWAYS_LISTED or n > self.n_new // 4:
             return self._listed(n, seed)
         return self._drawn(n, seed, engine or Serial())
 
@@ -222,7 +222,11 @@ class TripleDistribution:
         tails: Iterable[str] | None = None,
         exclude: KnowledgeGraph | None = None,
     ) -> TripleDistribution:
-        """Return this law given that relation, head and tail are among the named ones, and without ``exclude``."""
+        """Return this law given that relation, head and tail are among the named ones.
+
+        What is in ``exclude`` is treated as known: ``sample``, ``top`` and ``n_new`` leave it out, ``draw`` and
+        ``log_prob`` do not.
+        """
         names = self.graph.vocabulary
         law = replace(
             self.law,
@@ -266,8 +270,8 @@ class TripleDistribution:
             grown = np.concatenate([found, new])
             if len(found):
                 grown = unique_triples(grown, self.graph.vocabulary, sort=False)
-            if len(grown) - len(found) < len(part) // 1000 and self.support_size <= MAX_LISTED:
-                return self._listed(n, seed)  # what is left is so unlikely that drawing it would take for ever
+            if len(grown) - len(found) < len(part) // 1000:  # what is left would take for ever to draw
+                return self._listed(n, seed)
             found = grown
             report("sampling", min(len(found), n), n)
         return self._sample(found[:n])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from nnmfaug.clustering import Agglomerative, KMeans
 from nnmfaug.counts import Counts
-from nnmfaug.embedding import NMF, ConvergenceWarning
+from nnmfaug.embedding import NMF
 from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.progress import report
 from nnmfaug.recipe import NNMFAug
@@ -69,6 +69,9 @@ def select(
         The method with the best numbers, or as it was given if the graph cannot tell.
     """
     given = _strategies(method)
+    if not 0 < share < 1:
+        msg = f"share={share}: must be between 0 and 1"
+        raise ValueError(msg)
     order = generator(seed, _STREAM).permutation(len(graph))
     n_hidden = max(int(share * len(graph)), 1)
     hidden = graph.triples[order[:n_hidden]]
@@ -79,9 +82,11 @@ def select(
     counts = Counts.of(rest)
     most, rank = counts.n_distinct_rows(), len(np.unique(rest.triples[:, 1]))
     pairs = [(n, p) for n, p in pairs if n <= most and (p < rank or components is None)]
-    if not pairs:
-        msg = f"nothing to compare: at most {most} clusters and {rank - 1} components make sense on this graph"
+    own = (given[0].n_clusters, given[1].n_components)
+    if own[0] > most:
+        msg = f"n_clusters={own[0]}: without the hidden triples there are only {most} distinct rows"
         raise ValueError(msg)
+    pairs = [own, *(pair for pair in pairs if pair != own)]
     found: list[tuple[Candidate, Array]] = []
     for done, (n, p) in enumerate(pairs):
         report("comparing numbers of clusters", done, len(pairs))
@@ -99,7 +104,7 @@ def _score(
     method: NNMFAug, n: int, p: int, rest: KnowledgeGraph, hidden: NDArray[np.int32], seed: int
 ) -> tuple[Candidate, Array]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", UserWarning)  # about convergence and rank; the chosen fit repeats them
         dist = method.fit(rest, seed=seed)
     probabilities = np.exp(dist.log_prob(hidden)) if dist.support_size else np.zeros(len(hidden))
     n_seen = int(dist.law.counts.seen.sum())
@@ -128,19 +133,18 @@ def _judge(found: list[tuple[Candidate, Array]], best: int) -> tuple[bool, str]:
     reachable = max(candidate.reachable for candidate, _ in found)
     if reachable < MIN_REACHABLE:
         return False, f"not identifiable on this graph: at most {reachable:.1%} of hidden triples can be generated"
-    worst = min(range(len(found)), key=lambda i: found[i][0].score)
-    gain = found[best][1] - found[worst][1]
+    gain = found[best][1] - found[0][1]  # the first is the method as it was given
     error = float(gain.std()) / np.sqrt(len(gain))
     if gain.mean() <= 3 * error:
-        return False, "not identifiable on this graph: no setting is clearly more likely than another"
+        return False, "not identifiable on this graph: no setting is clearly more likely than the one given"
     winner = found[best][0]
-    return True, f"most likely: {winner.n_clusters} clusters, {winner.n_components} components"
+    return True, f"most likely number of clusters: {winner.n_clusters}, of components: {winner.n_components}"
 
 
 def _strategies(method: NNMFAug) -> tuple[Agglomerative | KMeans, NMF]:
     if not isinstance(method.cluster, Agglomerative | KMeans) or not isinstance(method.embed, NMF):
         msg = "only NMF with Agglomerative or KMeans has numbers to choose"
-        raise TypeError(msg)
+        raise ValueError(msg)
     return method.cluster, method.embed
 
 

@@ -31,15 +31,20 @@ def write_triples(graph: KnowledgeGraph, path: str | Path, *, prefix: str | None
     """
     path = Path(path)
     check_writable(path)
-    suffix = plain_suffix(path)
     with replacing(path) as draft:
-        if suffix == ".parquet":
-            from nnmfaug.io.duck import write_parquet
+        write_draft(graph, draft, path, prefix=prefix)
 
-            write_parquet(graph, draft)
-            return
-        with open_text(draft, path) as file:
-            file.writelines(WRITERS[suffix](graph.labels(), path, prefix))
+
+def write_draft(graph: KnowledgeGraph, draft: Path, path: Path, *, prefix: str | None) -> None:
+    """Write to ``draft`` what is to become ``path``."""
+    suffix = plain_suffix(path)
+    if suffix == ".parquet":
+        from nnmfaug.io.duck import write_parquet
+
+        write_parquet(graph, draft)
+        return
+    with open_text(draft, path) as file:
+        file.writelines(WRITERS[suffix](graph.labels(), path, prefix))
 
 
 def check_writable(path: Path) -> None:
