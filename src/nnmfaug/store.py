@@ -5,17 +5,12 @@ Its entry ``meta`` is JSON with the names and settings. Counts are not stored, t
 
 from __future__ import annotations
 
-import io
 import json
-import struct
-import tokenize
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nnmfaug.clustering import Partition
 from nnmfaug.counts import Array, Counts
@@ -23,11 +18,10 @@ from nnmfaug.embedding import Embedding, Factors
 from nnmfaug.errors import DataError
 from nnmfaug.graph import KnowledgeGraph, Vocabulary, unique_triples
 from nnmfaug.io.files import replacing
+from nnmfaug.io.npz import BROKEN, Arrays, check, read_arrays, write_arrays
 from nnmfaug.law import Law
 from nnmfaug.sampling import TripleDistribution
 from nnmfaug.weights import CountProduct
-
-Arrays = dict[str, NDArray[Any]]
 
 FORMAT, VERSION = "nnmfaug distribution", 1
 MAX_WEIGHT = 1e100  # the product of two sums of such weights is still a number
@@ -35,11 +29,6 @@ _LAW = ("cluster_weights", "head_weights", "tail_weights", "heads_allowed", "tai
 _TYPES = {"meta": "|u1", "triples": "<i4", "excluded": "<i4", "labels": "<i4"}
 _TYPES |= dict(zip(_LAW, ("<f8", "<f8", "<f8", "|b1", "|b1", "|b1"), strict=True))
 _PARTS = {None: (), "features": ("features",), "factors": ("head", "tail", "objective")}
-_BROKEN: tuple[type[Exception], ...] = (
-    *(ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RuntimeError, SyntaxError),
-    *(TypeError, ValueError, struct.error, tokenize.TokenError, zipfile.BadZipFile),
-)
-"""What zipfile, numpy and json raise at a file that is not what it says."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +66,8 @@ def save_distribution(dist: TripleDistribution, path: str | Path) -> None:
     if not np.array_equal(law.labels, again.labels) or any(m.count_nonzero() for m in counted):
         raise ValueError("the law has other clusters than the partition, or other counts than the graph")
     arrays["meta"] = np.frombuffer(json.dumps(meta, ensure_ascii=False, sort_keys=True).encode(), dtype=np.uint8)
-    with replacing(Path(path)) as draft, zipfile.ZipFile(draft, "w") as archive:
-        for name in sorted(arrays):
-            entry, content = zipfile.ZipInfo(f"{name}.npy"), io.BytesIO()  # dated 1980 …
-            entry.create_system = 3  # … and of no machine in particular
-            np.lib.format.write_array(content, arrays[name], version=(1, 0), allow_pickle=False)
-            archive.writestr(entry, content.getvalue())
+    with replacing(Path(path)) as draft:
+        write_arrays(draft, arrays)
 
 
 def load_distribution(path: str | Path) -> TripleDistribution:
@@ -92,41 +77,28 @@ def load_distribution(path: str | Path) -> TripleDistribution:
         raise DataError("no such file: save_distribution writes one", path=path)
     path.open("rb").close()  # what may not be read is not a broken file
     try:
-        arrays = _read(path)
+        arrays = read_arrays(path, _TYPES)
         meta = json.loads(arrays.pop("meta").tobytes())
-        _check(meta["format"] == FORMAT, "it is something else")
-        _check(meta["version"] == VERSION, f"it has version {meta['version']!r}, not {VERSION}")
-        _check(set(arrays) == {*_TYPES, *_PARTS[meta["embedding"]]} - {"meta"}, "entries are missing or too many")
+        check(meta["format"] == FORMAT, "it is something else")
+        check(meta["version"] == VERSION, f"it has version {meta['version']!r}, not {VERSION}")
+        check(set(arrays) == {*_TYPES, *_PARTS[meta["embedding"]]} - {"meta"}, "entries are missing or too many")
         return _restore(meta, arrays)
-    except _BROKEN as error:
+    except BROKEN as error:
         why = str(error) or type(error).__name__
     todo = "fit and save it again, or use the nnmfaug that wrote it"
     raise DataError(f"not a distribution that this nnmfaug can read: {todo} ({why})", path=path)
-
-
-def _read(path: Path) -> Arrays:
-    with zipfile.ZipFile(path) as archive:  # a small file must not unpack to a large one
-        stored = all(e.compress_type == zipfile.ZIP_STORED for e in archive.infolist())
-        _check(stored and sum(e.file_size for e in archive.infolist()) < path.stat().st_size, "it is packed")
-    with np.load(path, allow_pickle=False) as entries:
-        arrays: Arrays = {name: entries[name] for name in entries.files}
-    for name, values in arrays.items():
-        _check(values.dtype == np.dtype(_TYPES.get(name, "<f8")), f"{name} has type {values.dtype}")
-        _check(values.dtype != np.bool_ or not values.tobytes().strip(b"\0\1"), f"{name} is not yes or no")
-        values.setflags(write=False)
-    return arrays
 
 
 def _restore(meta: dict[str, Any], arrays: Arrays) -> TripleDistribution:
     names = Vocabulary(tuple(meta["entities"]), tuple(meta["relations"]))
     graph, excluded = (KnowledgeGraph(names, arrays[name]) for name in ("triples", "excluded"))
     partition, n = Partition(arrays["labels"]), graph.n_entities
-    _check(partition.n_clusters > 0 and np.array_equal(partition.labels, arrays["labels"]), "labels in disorder")
+    check(partition.n_clusters > 0 and np.array_equal(partition.labels, arrays["labels"]), "labels in disorder")
     lengths = (n, partition.n_clusters, n, n, n, n, graph.n_relations)
     good = [arrays[name].shape == (length,) for name, length in zip(("labels", *_LAW), lengths, strict=True)]
-    _check(all(good), "labels, weights or masks of the wrong length")
+    check(all(good), "labels, weights or masks of the wrong length")
     for name in _LAW[:3]:
-        _check(bool(((arrays[name] >= 0) & (arrays[name] <= MAX_WEIGHT)).all()), f"{name} are no weights")
+        check(bool(((arrays[name] >= 0) & (arrays[name] <= MAX_WEIGHT)).all()), f"{name} are no weights")
     relation_law = CountProduct(float(meta["smoothing"]), float(meta["temperature"]))
     values: dict[str, Any] = {name: arrays[name] for name in _LAW}
     law = Law(Counts.of(graph), partition.labels.astype(np.int64), relation_law=relation_law, **values)
@@ -136,14 +108,9 @@ def _restore(meta: dict[str, Any], arrays: Arrays) -> TripleDistribution:
 
 def _embedding(meta: dict[str, Any], arrays: Arrays, n: int) -> Embedding | None:
     parts = [arrays[name] for name in _PARTS[meta["embedding"]]]
-    _check(all(x.ndim == 2 and len(x) == n for x in parts[:2]), "an embedding has a row per entity")
+    check(all(x.ndim == 2 and len(x) == n for x in parts[:2]), "an embedding has a row per entity")
     if len(parts) < 2:
         return StoredFeatures(parts[0]) if parts else None
     head, tail, objective = parts
-    _check(head.shape == tail.shape and objective.shape == (meta["n_iter"] + 1,), "factors of different shapes")
+    check(head.shape == tail.shape and objective.shape == (meta["n_iter"] + 1,), "factors of different shapes")
     return Factors(head, tail, tuple(objective.tolist()), len(objective) - 1, bool(meta["converged"]))
-
-
-def _check(good: bool, message: str) -> None:
-    if not good:
-        raise ValueError(message)
