@@ -36,8 +36,11 @@ if TYPE_CHECKING:
         write_splits,
         write_triples,
     )
+    from nnmfaug.metrics import Ranks
     from nnmfaug.recipe import NNMFAug, augment
+    from nnmfaug.runs import Run, load_runs
     from nnmfaug.sampling import Sample, TripleDistribution
+    from nnmfaug.schedule import Constant, Polynomial, Step
     from nnmfaug.selection import Selection, select
     from nnmfaug.spectral import Spectral
     from nnmfaug.splitting import split
@@ -75,7 +78,10 @@ _HOMES = {
         "write_splits",
         "write_triples",
     ],
+    "nnmfaug.metrics": ["Ranks"],
+    "nnmfaug.runs": ["Run", "load_runs"],
     "nnmfaug.sampling": ["Sample", "TripleDistribution"],
+    "nnmfaug.schedule": ["Constant", "Polynomial", "Step"],
     "nnmfaug.selection": ["Selection", "select"],
     "nnmfaug.spectral": ["Spectral"],
     "nnmfaug.splitting": ["split"],
@@ -99,6 +105,7 @@ __all__ = [
     "Agglomerative",
     "ClustersByPairs",
     "ClustersBySize",
+    "Constant",
     "CountProduct",
     "Counts",
     "DataError",
@@ -111,15 +118,19 @@ __all__ = [
     "NNMFAug",
     "PairsByDegree",
     "Partition",
+    "Polynomial",
     "Processes",
+    "Ranks",
     "ReadOptions",
     "ReadReport",
+    "Run",
     "Sample",
     "SamplingError",
     "Selection",
     "Serial",
     "Spectral",
     "Splits",
+    "Step",
     "TripleDistribution",
     "UniformClusters",
     "UniformPairs",
@@ -131,6 +142,7 @@ __all__ = [
     "from_dataframe",
     "from_pykeen",
     "load_distribution",
+    "load_runs",
     "read_any",
     "read_generated",
     "read_splits",
