@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nnmfaug.clustering import DBSCAN, HDBSCAN, Agglomerative, KMeans, Partition, cluster
+    from nnmfaug.comparison import Comparison, compare
     from nnmfaug.counts import Counts
     from nnmfaug.embedding import NMF, Factors
     from nnmfaug.engine import Processes, Serial
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "nnmfaug.recipe": ["NNMFAug", "augment"],
     "nnmfaug.clustering": ["DBSCAN", "HDBSCAN", "Agglomerative", "KMeans", "Partition", "cluster"],
+    "nnmfaug.comparison": ["Comparison", "compare"],
     "nnmfaug.counts": ["Counts"],
     "nnmfaug.embedding": ["NMF", "Factors"],
     "nnmfaug.engine": ["Processes", "Serial"],
@@ -105,6 +107,7 @@ __all__ = [
     "Agglomerative",
     "ClustersByPairs",
     "ClustersBySize",
+    "Comparison",
     "Constant",
     "CountProduct",
     "Counts",
@@ -137,6 +140,7 @@ __all__ = [
     "Vocabulary",
     "augment",
     "cluster",
+    "compare",
     "describe",
     "family",
     "from_dataframe",
