@@ -36,9 +36,9 @@ if TYPE_CHECKING:
         write_splits,
         write_triples,
     )
-    from nnmfaug.recipe import NNMFAug, augment
+    from nnmfaug.recipe import NNMFAug, augment, select
     from nnmfaug.sampling import Sample, TripleDistribution
-    from nnmfaug.selection import Selection, select
+    from nnmfaug.selection import Selection
     from nnmfaug.spectral import Spectral
     from nnmfaug.splitting import split
     from nnmfaug.stats import GraphStats, describe
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
-    "nnmfaug.recipe": ["NNMFAug", "augment"],
+    "nnmfaug.recipe": ["NNMFAug", "augment", "select"],
     "nnmfaug.clustering": ["DBSCAN", "HDBSCAN", "Agglomerative", "KMeans", "Partition", "cluster"],
     "nnmfaug.counts": ["Counts"],
     "nnmfaug.embedding": ["NMF", "Factors"],
@@ -76,7 +76,7 @@ _HOMES = {
         "write_triples",
     ],
     "nnmfaug.sampling": ["Sample", "TripleDistribution"],
-    "nnmfaug.selection": ["Selection", "select"],
+    "nnmfaug.selection": ["Selection"],
     "nnmfaug.spectral": ["Spectral"],
     "nnmfaug.splitting": ["split"],
     "nnmfaug.stats": ["GraphStats", "describe"],
