@@ -21,7 +21,7 @@ from nnmfaug.engine import blocks, tree_sum
 from nnmfaug.seeding import generator
 from nnmfaug.sizes import Size, check_size, decided
 
-Start = Literal["nndsvda", "nndsvd", "random"]
+Start = Literal["nndsvd", "nndsvda", "random"]
 
 DEFAULT_COMPONENTS = 8
 
@@ -83,12 +83,13 @@ class NMF:
     l1_ratio
         The paper's c, from 0 (squares only) to 1 (absolute values only).
     init
-        ``"nndsvda"``: NNDSVD with its zeros replaced by the mean of C. ``"nndsvd"``: zeros stay, for ever where a
-        whole column is zero. Both from an exact SVD; scikit-learn's is a randomised one, so its start differs a
-        little. ``"random"``: half-normal; equal entities get different rows, and only here the seed matters.
+        ``"nndsvd"``: zeros may become positive, but columns beyond the rank of C are zero for ever.
+        ``"nndsvda"``: NNDSVD with its zeros replaced by the mean of C. Both from an exact SVD; scikit-learn's is a
+        randomised one, so its start differs a little. ``"random"``: half-normal; equal entities get different
+        rows, and only here the seed matters.
     tol
         Stop once the violation (the projected gradients met on the way, added up) is this share of that of the
-        first iteration. 0: do ``max_iter`` iterations, without a warning.
+        first iteration. 0: do ``max_iter`` iterations, without a warning. scikit-learn's default is 1e-4.
     max_iter
         Stop after so many iterations; 0 gives the start.
 
@@ -98,9 +99,9 @@ class NMF:
     >>> rows = [("a", "likes", "b"), ("a", "likes", "c"), ("c", "likes", "b"), ("b", "knows", "a")]
     >>> factors = NMF(n_components=1).fit(Counts.of(KnowledgeGraph.from_labels(rows)))
     >>> factors.features.round(2)
-    array([[1.62, 0.  ],
-           [0.  , 2.47],
-           [0.81, 1.24]])
+    array([[2., 0.],
+           [0., 2.],
+           [1., 1.]])
     >>> factors.converged, round(factors.objective[-1], 2)
     (True, 0.5)
     """
@@ -108,9 +109,9 @@ class NMF:
     n_components: Size = DEFAULT_COMPONENTS
     alpha: float = 0.0
     l1_ratio: float = 0.0
-    init: Start = "nndsvda"
-    tol: float = 1e-4
-    max_iter: int = 200
+    init: Start = "nndsvd"
+    tol: float = 1e-3
+    max_iter: int = 1000
 
     def __post_init__(self) -> None:
         check_size("n_components", self.n_components)
