@@ -71,7 +71,7 @@ def factorised(c: Array | csr_array, n_iter: int | None, start: tuple[Array, Arr
     """
     how = {"tol": 1e-4, "max_iter": 200} if n_iter is None else {"tol": 0, "max_iter": n_iter}
     w, h = start or (None, None)
-    init = "nndsvda" if start is None else "custom"
+    init = "nndsvd" if start is None else "custom"
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Maximum number of iterations")
         found = non_negative_factorization(
@@ -95,7 +95,7 @@ def reference_fit(graph: na.KnowledgeGraph, n_iter: int | None = None) -> list[A
 
 def our_fit(graph: na.KnowledgeGraph, n_iter: int | None = None) -> na.TripleDistribution:
     """Ours, which stops as the reference does."""
-    nmf = na.NMF(P) if n_iter is None else na.NMF(P, tol=0, max_iter=n_iter)
+    nmf = na.NMF(P, tol=1e-4, max_iter=200) if n_iter is None else na.NMF(P, tol=0, max_iter=n_iter)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "violation still above tol")
         return na.NNMFAug(embed=nmf, cluster=na.Agglomerative(N_CLUSTERS)).fit(graph)

@@ -309,6 +309,22 @@ def test_a_matrix_above_the_limit_is_refused_with_the_way_out(monkeypatch: pytes
     assert fit(Agglomerative(5), rows).n_clusters == 5
 
 
+@pytest.mark.parametrize("clusterer", [Agglomerative("auto"), KMeans("auto")])
+def test_auto_is_not_for_a_clustering_alone(clusterer: Agglomerative | KMeans) -> None:
+    with pytest.raises(ValueError, match=r"n_clusters='auto': chosen by NNMFAug .* na\.select"):
+        fit(clusterer, np.eye(3))
+    with pytest.raises(ValueError, match="n_clusters='many': must be at least 1, or 'auto'"):
+        type(clusterer)("many")  # type: ignore[arg-type]
+
+
+def test_an_estimate_says_how_many_micro_clusters_stand_in_for_the_rows() -> None:
+    assert estimate(Agglomerative(), clustering.MAX_EXACT_ROWS, 4) == (20.0, 13_000_000, 0)
+    for n_clusters, expected in (("auto", 20_000), (30_000, 30_000)):
+        needed = estimate(Agglomerative(n_clusters), clustering.MAX_EXACT_ROWS + 1, 4)  # type: ignore[arg-type]
+        assert needed is not None
+        assert needed.micro_clusters == expected
+
+
 def test_estimates_grow_with_the_square_up_to_the_limit_and_then_slowly() -> None:
     small, double, limit, huge = (
         estimate(Agglomerative(), n, 16) for n in (10_000, 20_000, clustering.MAX_EXACT_ROWS, 10**6)

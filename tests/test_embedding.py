@@ -143,7 +143,7 @@ def deviation(found: Array, expected: Array) -> float:
 def test_factors_and_number_of_iterations_are_those_of_scikit_learn(
     name: str, alpha: float, l1_ratio: float, init: Start
 ) -> None:
-    nmf = NMF(8, alpha, l1_ratio, init, max_iter=30 if name == "dl50a" else 200)
+    nmf = NMF(8, alpha, l1_ratio, init, tol=1e-4, max_iter=30 if name == "dl50a" else 200)
     counts, c = load(name), explicit(name)
     found = quiet(nmf, counts)
     w, h, n_iter = scikit_learn(nmf, c, start_of(nmf, counts))
@@ -194,6 +194,23 @@ def test_a_random_start_is_half_normal_of_the_scale_scikit_learn_takes() -> None
 
 
 # ── what NMF promises by itself
+
+
+def test_the_defaults_converge_to_a_lower_objective_than_the_start_without_zeros(name: str) -> None:
+    found, filled = NMF().fit(load(name)), quiet(NMF(init="nndsvda"), load(name))
+    assert found.converged
+    assert found.objective[-1] < 0.7 * filled.objective[-1]
+
+
+def test_a_zero_of_the_start_can_become_positive_unless_its_column_is_beyond_the_rank(name: str) -> None:
+    counts = load(name)
+    start, found = quiet(NMF(max_iter=0), counts), quiet(NMF(), counts)
+    zeros = (start.features == 0)[counts.seen]
+    assert zeros.mean() > 0.3
+    assert (found.features[counts.seen][zeros] > 0).mean() > 0.1
+    beyond = quiet(NMF(5, tol=0, max_iter=20), toy(RANK_TWO))
+    assert not beyond.head[:, 2:].any()
+    assert not beyond.tail[:, 2:].any()
 
 
 @given(some, st.sampled_from(PENALTIES), st.sampled_from(get_args(Start)), st.integers(1, 4))
@@ -360,7 +377,7 @@ def test_a_graph_without_triples_that_count_has_zero_rows(rows: list[Row]) -> No
 
 
 def test_stopping_before_convergence_warns() -> None:
-    with pytest.warns(ConvergenceWarning, match=r"above tol=0\.0001 after max_iter=3 iterations"):
+    with pytest.warns(ConvergenceWarning, match=r"above tol=0\.001 after max_iter=3 iterations"):
         found = NMF(3, init="nndsvd", max_iter=3).fit(load("umls"))
     assert not found.converged
     assert found.n_iter == 3
@@ -382,12 +399,13 @@ def test_as_many_components_as_relations_warn_that_c_has_no_higher_rank() -> Non
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n_components": 0}, "n_components=0: must be at least 1"),
+        ({"n_components": 0}, "n_components=0: must be at least 1, or 'auto'"),
+        ({"n_components": "many"}, "n_components='many': must be at least 1, or 'auto'"),
         ({"alpha": -1.0}, r"alpha=-1\.0: must be finite and not negative"),
         ({"alpha": float("inf")}, "alpha=inf: must be finite"),
         ({"alpha": float("nan")}, "alpha=nan: must be finite"),
         ({"l1_ratio": 1.5}, r"l1_ratio=1\.5: must be between 0 and 1"),
-        ({"init": "nndsvdar"}, "init='nndsvdar': must be one of nndsvda, nndsvd, random"),
+        ({"init": "nndsvdar"}, "init='nndsvdar': must be one of nndsvd, nndsvda, random"),
         ({"tol": -1e-9}, "tol=-1e-09: must be at least 0"),
         ({"tol": float("nan")}, "tol=nan: must be at least 0"),
         ({"max_iter": -1}, "max_iter=-1: must be at least 0"),
@@ -396,6 +414,11 @@ def test_as_many_components_as_relations_warn_that_c_has_no_higher_rank() -> Non
 def test_bad_arguments_are_named_with_their_value(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         NMF(**arguments)
+
+
+def test_auto_is_not_for_factors_alone() -> None:
+    with pytest.raises(ValueError, match=r"n_components='auto': chosen by NNMFAug .* na\.select"):
+        NMF("auto").fit(load("nations"))
 
 
 def test_a_negative_seed_is_refused_where_something_is_drawn() -> None:

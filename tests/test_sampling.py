@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
+import re
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from nnmfaug.clustering import Partition
 from nnmfaug.counts import Counts
 from nnmfaug.engine import Processes
 from nnmfaug.errors import SamplingError
-from nnmfaug.graph import KnowledgeGraph
+from nnmfaug.graph import KnowledgeGraph, Vocabulary
 from nnmfaug.law import Law
 from nnmfaug.sampling import TripleDistribution
 from nnmfaug.weights import (
@@ -300,5 +300,99 @@ def test_an_unknown_name_in_a_condition_is_named() -> None:
     dist = distribution(TOY, TOY_LABELS)
     with pytest.raises(ValueError, match="'zz' is not the name of a known relation"):
         dist.restrict(relations=["zz"])
-    with pytest.raises(ValueError, match="smoothing=-1"):
-        replace(dist.law, relation_law=CountProduct(-1.0))
+    with pytest.raises(ValueError, match="'zz' is not the name of a known entity"):
+        dist.restrict(tails=["zz"])
+
+
+@pytest.mark.parametrize("what", ["relations", "heads", "tails"])
+def test_a_string_where_names_are_needed_is_not_taken_apart(what: str) -> None:
+    with pytest.raises(ValueError, match=rf"{what}='a': a list of names is needed, did you mean \['a'\]\?"):
+        distribution(TOY, TOY_LABELS).restrict(**{what: "a"})  # type: ignore[arg-type]
+
+
+APART = KnowledgeGraph.from_labels(
+    [("a", "r", "b"), ("c", "r", "d"), ("c", "s", "a"), ("e", "s", "b"), ("a", "loop", "a")],
+    Vocabulary.from_names("abcdef", ("r", "s", "loop", "never")),
+)
+"""In clusters {a, b}, {c, d} and {e}; f is in none."""
+
+
+@pytest.mark.parametrize(
+    ("condition", "reason"),
+    [
+        ({"relations": []}, "the conditions together leave no relation"),
+        (
+            {"relations": ["never"]},
+            "no triple of train, self-loops aside, has relation 'never'; smoothing above 0",
+        ),
+        ({"relations": ["loop", "never"]}, "has relation 'loop' or 'never'"),
+        ({"heads": ["b"]}, "no triple of train, self-loops aside, has head 'b';"),
+        ({"heads": ["b"], "relations": ["r"]}, "has head 'b' and relation 'r'"),
+        ({"heads": ["e"], "relations": ["r"]}, "has head 'e' and relation 'r'"),
+        ({"tails": ["c"], "relations": ["s"]}, "has tail 'c' and relation 's'"),
+        ({"heads": ["b", "d", "f"], "relations": ["s"]}, "has head 'b' or 'd' or 'f' and relation 's'"),
+        ({"heads": ["e"], "tails": ["d"]}, "no relation occurs in train with head 'e' and with tail 'd'"),
+        ({"heads": ["a"], "tails": ["d"]}, "no cluster holds both head 'a' and tail 'd' of the same relation"),
+        (
+            {"heads": ["c"], "tails": ["b"], "relations": ["r"]},
+            "no cluster holds both head 'c' and tail 'b'; fewer clusters may",
+        ),
+        ({"relations": ["s"]}, "no cluster holds both head 'c' or 'e' and tail 'a' or 'b'; fewer clusters may"),
+    ],
+)
+def test_the_condition_that_leaves_no_triple_is_named(condition: dict[str, list[str]], reason: str) -> None:
+    dist = distribution(APART, [0, 0, 1, 1, 2, -1])
+    with pytest.raises(SamplingError, match="no triple is possible: .*" + re.escape(reason)) as caught:
+        dist.restrict(**condition)  # type: ignore[arg-type]
+    assert caught.value.available == 0
+
+
+def test_conditions_that_contradict_each_other_noise_and_one_entity_twice_are_named_too() -> None:
+    dist = distribution(APART, [0, 0, 1, 1, -1, -1])
+    with pytest.raises(SamplingError, match="the conditions together leave no head"):
+        dist.restrict(heads=["a"]).restrict(heads=["c"])
+    with pytest.raises(SamplingError, match="head 'e' is in no cluster"):
+        dist.restrict(heads=["e"])
+    smooth = distribution(APART, [0, 0, 1, 1, 2, -1], relations=CountProduct(0.1))
+    with pytest.raises(SamplingError, match="only 'a' could be head and tail"):
+        smooth.restrict(heads=["a"], tails=["a"])
+    with pytest.raises(SamplingError, match="no cluster holds both head 'a' and tail 'c'; fewer clusters may"):
+        smooth.restrict(heads=["a"], tails=["c"])
+    alone = distribution(APART, [0, 1, 2, 3, 4, -1])
+    for ask in (alone.draw, alone.sample):
+        with pytest.raises(SamplingError, match=r"possible: no cluster holds both head .* of the same relation"):
+            ask(1, seed=0)
+
+
+def test_where_all_is_known_nobody_is_told_to_ask_for_less() -> None:
+    dist = distribution(KnowledgeGraph.from_labels([("a", "r", "b"), ("a", "r", "c")]), [0, 0, 0])
+    none = r"no new triple is possible: all .*, 2, are known; fewer clusters or smoothing"
+    with pytest.raises(SamplingError, match=none):
+        dist.sample(1, seed=0)
+    with pytest.raises(SamplingError, match=none):
+        dist.top(1)
+
+
+def test_a_number_of_triples_is_whole() -> None:
+    dist = distribution(ring(10), [0] * 10)
+    for n in (2.5, 2.0, "2", None):
+        for ask in (dist.sample, dist.draw):
+            with pytest.raises(ValueError, match=f"n={n!r}: must be a whole number"):
+                ask(n, seed=0)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="must be a whole number"):
+            dist.top(n)  # type: ignore[arg-type]
+    assert len(dist.sample(np.int64(2), seed=0)) == len(dist.top(np.uint8(2))) == 2  # type: ignore[arg-type]
+
+
+def test_a_quota_that_cannot_be_met_names_its_relation() -> None:
+    dist = distribution(APART, [0, 0, 1, 1, 2, -1])
+    with pytest.raises(SamplingError, match="relation 's': no triple is possible: no cluster"):
+        dist.sample_each({"s": 1}, seed=0)
+
+
+@pytest.mark.parametrize("value", [-1.0, math.inf, math.nan])
+def test_smoothing_and_temperature_are_finite(value: float) -> None:
+    with pytest.raises(ValueError, match=f"smoothing={value}: must be a finite number from 0"):
+        CountProduct(value)
+    with pytest.raises(ValueError, match=f"temperature={value}: must be a finite number above 0"):
+        CountProduct(temperature=value)

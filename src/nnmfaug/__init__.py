@@ -38,11 +38,11 @@ if TYPE_CHECKING:
         write_triples,
     )
     from nnmfaug.metrics import Ranks
-    from nnmfaug.recipe import NNMFAug, augment
+    from nnmfaug.recipe import NNMFAug, augment, select
     from nnmfaug.runs import Run, load_runs
     from nnmfaug.sampling import Sample, TripleDistribution
     from nnmfaug.schedule import Constant, Polynomial, Step
-    from nnmfaug.selection import Selection, select
+    from nnmfaug.selection import Selection
     from nnmfaug.spectral import Spectral
     from nnmfaug.splitting import split
     from nnmfaug.stats import GraphStats, describe
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
-    "nnmfaug.recipe": ["NNMFAug", "augment"],
+    "nnmfaug.recipe": ["NNMFAug", "augment", "select"],
     "nnmfaug.clustering": ["DBSCAN", "HDBSCAN", "Agglomerative", "KMeans", "Partition", "cluster"],
     "nnmfaug.comparison": ["Comparison", "compare"],
     "nnmfaug.counts": ["Counts"],
@@ -84,7 +84,7 @@ _HOMES = {
     "nnmfaug.runs": ["Run", "load_runs"],
     "nnmfaug.sampling": ["Sample", "TripleDistribution"],
     "nnmfaug.schedule": ["Constant", "Polynomial", "Step"],
-    "nnmfaug.selection": ["Selection", "select"],
+    "nnmfaug.selection": ["Selection"],
     "nnmfaug.spectral": ["Spectral"],
     "nnmfaug.splitting": ["split"],
     "nnmfaug.stats": ["GraphStats", "describe"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,9 @@ from nnmfaug.console import count, progress, say
 from nnmfaug.datasets import find
 from nnmfaug.io.files import replacing
 from nnmfaug.io.options import Format
+
+Graph = Annotated[str, typer.Argument(metavar="GRAPH", help="A data set's name, a file, a folder or an archive.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,21 @@ def _reading(
         msg = "--rejects goes with --bad-lines skip"
         raise ValueError(msg)
     return Reading(na.ReadOptions(format_, encoding, header, bad_lines, prefix, delimiter=delimiter), rejects)
+
+
+def parse_amount(text: str, total: int, option: str) -> int:
+    """``5%`` of a total, or a plain number."""
+    share, number = text.removesuffix("%"), text.isdecimal()
+    if number:
+        return int(text)
+    try:
+        value = float(share)
+    except ValueError:
+        value = -1.0
+    if not text.endswith("%") or not 0 <= value < math.inf:
+        msg = f"{option} {text}: must be a share such as 5% or a number such as 500"
+        raise ValueError(msg)
+    return int(total * value / 100)
 
 
 def _write_rejects(path: Path, reports: list[na.ReadReport]) -> None:

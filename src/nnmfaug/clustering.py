@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from nnmfaug.agglomeration import Linkage, Matrix, cut, merge_all, micro_clusters, ward_links
 from nnmfaug.graph import IntArray
 from nnmfaug.seeding import generator
+from nnmfaug.sizes import Size, check_size, decided
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.intp]
@@ -100,6 +101,10 @@ class FitPredict(Protocol):
         ...
 
 
+class TooManyClustersError(ValueError):
+    """More clusters were asked for than there are different rows."""
+
+
 @runtime_checkable
 class RowClusterer(Protocol):
     """A clusterer that needs each distinct row once, and how often it stands there."""
@@ -141,17 +146,17 @@ def cluster(clusterer: Clusterer, features: Array, seen: NDArray[np.bool_], *, s
 
 @dataclass(frozen=True)
 class Agglomerative:
-    """Merge the two nearest clusters until ``n_clusters`` are left.
+    """Merge the two nearest clusters until ``n_clusters`` are left; "auto" lets NNMFAug choose the number.
 
     Ward's linkage takes O(u) memory for u distinct rows and O(u²) time. Above ``MAX_EXACT_ROWS`` it merges
     micro-clusters instead of rows, with a warning. The other linkages hold all u² distances.
     """
 
-    n_clusters: int = 50
+    n_clusters: Size = 50
     linkage: Linkage = "ward"
 
     def __post_init__(self) -> None:
-        _check_at_least("n_clusters", self.n_clusters, 1)
+        check_size("n_clusters", self.n_clusters)
         if self.linkage not in get_args(Linkage):
             msg = f"linkage={self.linkage!r}: must be one of {', '.join(get_args(Linkage))}"
             raise ValueError(msg)
@@ -159,16 +164,16 @@ class Agglomerative:
     def label_rows(self, rows: Array, counts: NDArray[np.int64], *, seed: int) -> Ids:
         """Return a label for each distinct row."""
         del seed  # nothing is drawn
-        _check_enough_rows(self.n_clusters, rows)
+        n_clusters = _enough_rows(self.n_clusters, rows)
         rows = np.ldexp(rows, -np.frexp(np.abs(rows).max())[1])  # exact, and squares cannot overflow
         weights = counts.astype(np.float64)
         if self.linkage == "ward" and len(rows) > MAX_EXACT_ROWS:
-            return self._approximate(rows, weights)
-        return self._exact(rows, weights)
+            return self._approximate(rows, weights, n_clusters)
+        return self._exact(rows, weights, n_clusters)
 
-    def _exact(self, rows: Array, weights: Array) -> Ids:
+    def _exact(self, rows: Array, weights: Array, n_clusters: int) -> Ids:
         if self.linkage == "ward":
-            return cut(*merge_all(ward_links(rows, weights), len(rows)), self.n_clusters)
+            return cut(*merge_all(ward_links(rows, weights), len(rows)), n_clusters)
         needed = estimate(self, *rows.shape)
         if needed is not None and needed.bytes > MAX_BYTES:
             msg = (
@@ -176,10 +181,10 @@ class Agglomerative:
                 f"limit is {MAX_BYTES / 2**30:.1f}: use linkage='ward', KMeans or HDBSCAN"
             )
             raise ValueError(msg)
-        return cut(*merge_all(Matrix(rows, weights, self.linkage), len(rows)), self.n_clusters)
+        return cut(*merge_all(Matrix(rows, weights, self.linkage), len(rows)), n_clusters)
 
-    def _approximate(self, rows: Array, weights: Array) -> Ids:
-        n_micro = max(self.n_clusters, 2 * MAX_EXACT_ROWS // 5)
+    def _approximate(self, rows: Array, weights: Array, n_clusters: int) -> Ids:
+        n_micro = _micro_clusters_for(n_clusters)
         msg = (
             f"{len(rows)} distinct rows are more than {MAX_EXACT_ROWS}: approximate tier, Ward of {n_micro} "
             "micro-clusters instead of rows"
@@ -188,25 +193,28 @@ class Agglomerative:
         micro = micro_clusters(rows, weights, n_micro)
         totals = np.bincount(micro, weights).astype(np.float64)
         centres = np.stack([np.bincount(micro, weights * column) / totals for column in rows.T], axis=1)
-        return self._exact(centres, totals)[micro]
+        return self._exact(centres, totals, n_clusters)[micro]
 
 
 @dataclass(frozen=True)
 class KMeans:
-    """scikit-learn's k-means on distinct rows with weights; the same bits whatever the number of threads."""
+    """scikit-learn's k-means on distinct rows with weights; the same bits whatever the number of threads.
 
-    n_clusters: int = 50
+    ``n_clusters="auto"`` lets NNMFAug choose the number.
+    """
+
+    n_clusters: Size = 50
     n_init: int = 10
 
     def __post_init__(self) -> None:
-        _check_at_least("n_clusters", self.n_clusters, 1)
+        check_size("n_clusters", self.n_clusters)
         _check_at_least("n_init", self.n_init, 1)
 
     def label_rows(self, rows: Array, counts: NDArray[np.int64], *, seed: int) -> ArrayLike:
         """Return a label for each distinct row."""
-        _check_enough_rows(self.n_clusters, rows)
+        n_clusters = _enough_rows(self.n_clusters, rows)
         state = int(generator(seed, _STREAM).integers(2**31))
-        estimator = _sklearn().KMeans(self.n_clusters, n_init=self.n_init, random_state=state)
+        estimator = _sklearn().KMeans(n_clusters, n_init=self.n_init, random_state=state)
         with import_module("threadpoolctl").threadpool_limits(1):
             return np.asarray(estimator.fit_predict(rows, sample_weight=counts))
 
@@ -249,10 +257,14 @@ class HDBSCAN:
 
 
 class Estimate(NamedTuple):
-    """What a clustering will take: the order of magnitude of its seconds, and the bytes beside its input."""
+    """What a clustering will take: the order of magnitude of its seconds, and the bytes beside its input.
+
+    ``micro_clusters`` is how many stand in for the rows where it is approximate, else 0.
+    """
 
     seconds: float
     bytes: int
+    micro_clusters: int = 0
 
 
 def estimate(clusterer: Clusterer, n_rows: int, n_features: int) -> Estimate | None:
@@ -269,10 +281,15 @@ def estimate(clusterer: Clusterer, n_rows: int, n_features: int) -> Estimate | N
         return None
     if clusterer.linkage != "ward":
         return Estimate(5e-8 * n_rows**2, 8 * n_rows * (n_rows + n_features))
-    seconds, held = 0.0, 5 * 8 * n_rows * n_features
+    seconds, held, micro = 0.0, 5 * 8 * n_rows * n_features, 0
     if n_rows > MAX_EXACT_ROWS:
-        seconds, n_rows = 1e-6 * n_rows * n_features, max(clusterer.n_clusters, 2 * MAX_EXACT_ROWS // 5)
-    return Estimate(seconds + 2e-9 * n_rows**2 * n_features, held + 100 * n_rows)
+        micro = _micro_clusters_for(0 if clusterer.n_clusters == "auto" else clusterer.n_clusters)
+        seconds, n_rows = 1e-6 * n_rows * n_features, micro
+    return Estimate(seconds + 2e-9 * n_rows**2 * n_features, held + 100 * n_rows, micro)
+
+
+def _micro_clusters_for(n_clusters: int) -> int:
+    return max(n_clusters, 2 * MAX_EXACT_ROWS // 5)
 
 
 def _distinct(rows: Array) -> tuple[Array, Ids, NDArray[np.int64]]:
@@ -293,7 +310,10 @@ def _check_at_least(name: str, value: int, least: int) -> None:
         raise ValueError(msg)
 
 
-def _check_enough_rows(n_clusters: int, rows: Array) -> None:
+def _enough_rows(size: Size, rows: Array) -> int:
+    """Return the number of clusters, for which there must be as many rows."""
+    n_clusters = decided("n_clusters", size)
     if n_clusters > len(rows):
         msg = f"n_clusters={n_clusters}: there are only {len(rows)} distinct rows"
-        raise ValueError(msg)
+        raise TooManyClustersError(msg)
+    return n_clusters

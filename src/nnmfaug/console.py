@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -50,6 +51,24 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
 def say(message: str) -> None:
     """Write a message for people, beside the output that machines may read."""
     print(plain(message), file=sys.stderr)  # noqa: T201
+
+
+def print_json(value: object) -> None:
+    """Write a value for machines."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def roughly(seconds: float) -> str:
+    """Spell a time with one unit.
+
+    Examples
+    --------
+    >>> roughly(3.44), roughly(200), roughly(9000)
+    ('3 s', '3 min', '2.5 h')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def output() -> Console:

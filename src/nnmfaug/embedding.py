@@ -19,8 +19,11 @@ from scipy.sparse import csr_array
 from nnmfaug.counts import Affinity, Array, Counts, DistinctRows, cross
 from nnmfaug.engine import blocks, tree_sum
 from nnmfaug.seeding import generator
+from nnmfaug.sizes import Size, check_size, decided
 
-Start = Literal["nndsvda", "nndsvd", "random"]
+Start = Literal["nndsvd", "nndsvda", "random"]
+
+DEFAULT_COMPONENTS = 8
 
 _STAGE = 1
 """Where the random streams of this module begin."""
@@ -73,19 +76,20 @@ class NMF:
     Parameters
     ----------
     n_components
-        p, the number of columns of W₁.
+        p, the number of columns of W₁; "auto" lets :class:`~nnmfaug.recipe.NNMFAug` choose it.
     alpha
         The paper's α. scikit-learn ≥ 1.0 multiplies its own by the size of C: for a C of n × n, that is n entities
         with a triple, ``alpha`` here is ``alpha_W=alpha / n, alpha_H=alpha / n`` there.
     l1_ratio
         The paper's c, from 0 (squares only) to 1 (absolute values only).
     init
-        ``"nndsvda"``: NNDSVD with its zeros replaced by the mean of C. ``"nndsvd"``: zeros stay, for ever where a
-        whole column is zero. Both from an exact SVD; scikit-learn's is a randomised one, so its start differs a
-        little. ``"random"``: half-normal; equal entities get different rows, and only here the seed matters.
+        ``"nndsvd"``: zeros may become positive, but columns beyond the rank of C are zero for ever.
+        ``"nndsvda"``: NNDSVD with its zeros replaced by the mean of C. Both from an exact SVD; scikit-learn's is a
+        randomised one, so its start differs a little. ``"random"``: half-normal; equal entities get different
+        rows, and only here the seed matters.
     tol
         Stop once the violation (the projected gradients met on the way, added up) is this share of that of the
-        first iteration. 0: do ``max_iter`` iterations, without a warning.
+        first iteration. 0: do ``max_iter`` iterations, without a warning. scikit-learn's default is 1e-4.
     max_iter
         Stop after so many iterations; 0 gives the start.
 
@@ -95,22 +99,22 @@ class NMF:
     >>> rows = [("a", "likes", "b"), ("a", "likes", "c"), ("c", "likes", "b"), ("b", "knows", "a")]
     >>> factors = NMF(n_components=1).fit(Counts.of(KnowledgeGraph.from_labels(rows)))
     >>> factors.features.round(2)
-    array([[1.62, 0.  ],
-           [0.  , 2.47],
-           [0.81, 1.24]])
+    array([[2., 0.],
+           [0., 2.],
+           [1., 1.]])
     >>> factors.converged, round(factors.objective[-1], 2)
     (True, 0.5)
     """
 
-    n_components: int = 8
+    n_components: Size = DEFAULT_COMPONENTS
     alpha: float = 0.0
     l1_ratio: float = 0.0
-    init: Start = "nndsvda"
-    tol: float = 1e-4
-    max_iter: int = 200
+    init: Start = "nndsvd"
+    tol: float = 1e-3
+    max_iter: int = 1000
 
     def __post_init__(self) -> None:
-        check("n_components", self.n_components, self.n_components >= 1, "at least 1")
+        check_size("n_components", self.n_components)
         check("alpha", self.alpha, 0 <= self.alpha < math.inf, "finite and not negative")
         check("l1_ratio", self.l1_ratio, 0 <= self.l1_ratio <= 1, "between 0 and 1")
         check("init", self.init, self.init in get_args(Start), f"one of {', '.join(get_args(Start))}")
@@ -121,7 +125,7 @@ class NMF:
         """Factorise the C of these counts."""
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-        n, p = counts.n_entities, self.n_components
+        n, p = counts.n_entities, decided("n_components", self.n_components)
         if not counts.seen.any():
             return Factors(read_only(np.zeros((n, p))), read_only(np.zeros((n, p))), (0.0,), 0, converged=True)
         heads, tails = (self._side(m, counts.seen) for m in (counts.heads, counts.tails))
@@ -147,7 +151,7 @@ class NMF:
         return DistinctRows(rows, np.arange(n), np.ones(n, dtype=np.int64))
 
     def _start(self, heads: DistinctRows, tails: DistinctRows, seed: int) -> tuple[Array, Array]:
-        mean, p = _affinity(heads, tails).mean(), self.n_components
+        mean, p = _affinity(heads, tails).mean(), decided("n_components", self.n_components)
         if self.init == "random":
             scale = math.sqrt(mean / p)
             shapes = (len(heads), p), (len(tails), p)

@@ -10,17 +10,14 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from nnmfaug.engine import Engine
-from nnmfaug.errors import SamplingError
 from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.io.files import replacing
 from nnmfaug.io.write import check_writable, write_draft
 from nnmfaug.recipe import NNMFAug
 from nnmfaug.sampling import Sample, TripleDistribution
-from nnmfaug.selection import CLUSTERS, COMPONENTS, select
 
 PACKAGES = ("nnmfaug", "numpy", "scipy", "scikit-learn")
 
@@ -29,7 +26,7 @@ PACKAGES = ("nnmfaug", "numpy", "scipy", "scikit-learn")
 class Conditions:
     """Which triples may be generated: of these relations, heads and tails, none of ``exclude``; None is any.
 
-    With ``quotas``, so many of each relation.
+    With ``quotas``, so many of each relation, and ``relations`` is not asked.
     """
 
     relations: tuple[str, ...] | None = None
@@ -46,10 +43,11 @@ class Conditions:
         return {**names, "quotas": quotas, "exclude_sha256": exclude}
 
     def apply(self, dist: TripleDistribution) -> TripleDistribution:
-        """Return the law under these conditions."""
-        if (self.relations, self.heads, self.tails, self.exclude) == (None, None, None, None):
+        """Return the law under these conditions; with quotas, that of their relations."""
+        relations = self.relations if self.quotas is None else tuple(self.quotas)
+        if (relations, self.heads, self.tails, self.exclude) == (None, None, None, None):
             return dist
-        return dist.restrict(relations=self.relations, heads=self.heads, tails=self.tails, exclude=self.exclude)
+        return dist.restrict(relations=relations, heads=self.heads, tails=self.tails, exclude=self.exclude)
 
 
 @dataclass(frozen=True)
@@ -68,32 +66,18 @@ def generate(
     seed: int,
     conditions: Conditions,
     engine: Engine,
-    auto: Mapping[str, bool] = MappingProxyType({}),
 ) -> Generation:
-    """Fit, then draw ``amount`` new triples, or all there are for None.
-
-    ``auto`` says whether the numbers of "clusters" and "components" are to be chosen, see
-    :mod:`nnmfaug.selection`.
-    """
+    """Fit, then draw ``amount`` new triples, or all there are for None; with quotas, so many of each relation."""
     started = time.perf_counter()
-    selection = None
-    if any(auto.values()):
-        clusters = CLUSTERS if auto.get("clusters") else None
-        components = COMPONENTS if auto.get("components") else None
-        method, selection = select(method, train, clusters=clusters, components=components, seed=seed)
-    dist = conditions.apply(method.fit(train, seed=seed))
+    chosen, selection = method.resolve(train, seed=seed)
+    dist = conditions.apply(chosen.fit(train, seed=seed))
     fitted = time.perf_counter()
-    n = dist.n_new if amount is None else amount
-    try:
-        if conditions.quotas is None:
-            sample = dist.sample(n, seed=seed, engine=engine)
-        else:
-            sample = dist.sample_each(conditions.quotas, seed=seed, engine=engine)
-    except SamplingError as error:
-        msg = f"{error}: ask for less, pass --all to get them all, or use fewer clusters"
-        raise SamplingError(msg, available=error.available, partial=error.partial) from None
+    if conditions.quotas is None:
+        sample = dist.sample(dist.n_new if amount is None else amount, seed=seed, engine=engine)
+    else:
+        sample = dist.sample_each(conditions.quotas, seed=seed, engine=engine)
     manifest = {
-        "method": describe_settings(method),
+        "method": describe_settings(chosen),
         "amount": len(sample),
         "conditions": conditions.settings(),
         "seed": seed,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,6 +16,7 @@ from nnmfaug.errors import SamplingError
 from nnmfaug.graph import IntArray, KnowledgeGraph, LabelledTriple, Vocabulary, unique_triples
 from nnmfaug.law import Law
 from nnmfaug.progress import report
+from nnmfaug.reasons import why_empty
 from nnmfaug.seeding import generator
 
 if TYPE_CHECKING:
@@ -169,9 +171,9 @@ class TripleDistribution:
 
     def draw(self, n: int, *, seed: int, engine: Engine | None = None) -> IntArray:
         """Draw n triples independently, shape (n, 3); they may repeat and may be known."""
-        _check_number(n)
+        n = _whole(n)
         if n and not self.support_size:
-            raise SamplingError("no triple is possible", available=0)
+            raise SamplingError(why_empty(self.law, self.graph.vocabulary), available=0)
         found, n_done = np.zeros((0, 3), dtype=np.int64), 0
         while len(found) < n:
             n_done, part = self._round(seed, engine or Serial(), n - len(found), n_done, len(found))
@@ -186,31 +188,32 @@ class TripleDistribution:
         SamplingError
             If there are fewer than n.
         """
-        _check_number(n)
+        n = _whole(n)
         if n > self.n_new:
             partial = self._listed(self.n_new, seed) if self.support_size <= MAX_LISTED else None
-            msg = f"{n:,} new triples were asked for, but only {self.n_new:,} are possible"
-            raise SamplingError(msg, available=self.n_new, partial=partial)
+            raise SamplingError(self._why_fewer(n), available=self.n_new, partial=partial)
         if self.support_size <= ALWAYS_LISTED or n > self.n_new // 4:
             return self._listed(n, seed)
         return self._drawn(n, seed, engine or Serial())
 
     def sample_each(self, quotas: Mapping[str, int], *, seed: int, engine: Engine | None = None) -> Sample:
         """Draw a number of new triples of each named relation; together in random order."""
-        parts = [
-            self.restrict(relations=[name]).sample(n, seed=seed, engine=engine).triples
-            for name, n in sorted(quotas.items())
-        ]
-        triples = np.concatenate([np.zeros((0, 3), dtype=np.int32), *parts])
+        parts = [np.zeros((0, 3), dtype=np.int32)]
+        for name, n in sorted(quotas.items()):
+            try:
+                parts.append(self.restrict(relations=[name]).sample(n, seed=seed, engine=engine).triples)
+            except SamplingError as error:
+                msg = f"relation {name!r}: {error}"
+                raise SamplingError(msg, available=error.available, partial=error.partial) from None
+        triples = np.concatenate(parts)
         return self._sample(triples[generator(seed, ORDER).permutation(len(triples))])
 
     def top(self, n: int) -> Sample:
         """Return the n most probable new triples; equally probable ones by id."""
-        _check_number(n)
+        n = _whole(n)
         triples, logs = self._list()
         if n > len(triples):
-            msg = f"{n:,} new triples were asked for, but only {len(triples):,} are possible"
-            raise SamplingError(msg, available=len(triples), partial=self._sample(triples))
+            raise SamplingError(self._why_fewer(n), available=len(triples), partial=self._sample(triples))
         order = np.lexsort((self.graph.vocabulary.keys(triples), -logs))
         return self._sample(triples[order[:n]])
 
@@ -230,15 +233,23 @@ class TripleDistribution:
         names = self.graph.vocabulary
         law = replace(
             self.law,
-            relations_allowed=self.law.relations_allowed & _mask(relations, names.relation_ids, "relation"),
-            heads_allowed=self.law.heads_allowed & _mask(heads, names.entity_ids, "entity"),
-            tails_allowed=self.law.tails_allowed & _mask(tails, names.entity_ids, "entity"),
+            relations_allowed=self.law.relations_allowed & _mask("relations", relations, names.relation_ids),
+            heads_allowed=self.law.heads_allowed & _mask("heads", heads, names.entity_ids),
+            tails_allowed=self.law.tails_allowed & _mask("tails", tails, names.entity_ids),
         )
-        if not law.support_size:
-            msg = "no triple is possible: the heads and tails that occur with these relations share no cluster"
-            raise SamplingError(msg, available=0)
         excluded = self.excluded if exclude is None else (*self.excluded, _known_part(exclude, names))
+        if not law.support_size:
+            raise SamplingError(why_empty(law, names), available=0)
         return replace(self, law=law, excluded=excluded)
+
+    def _why_fewer(self, n: int) -> str:
+        """Say why there are not n new triples."""
+        if self.n_new:
+            return f"{n:,} new triples were asked for, but only {self.n_new:,} are possible"
+        if not self.support_size:
+            return why_empty(self.law, self.graph.vocabulary)
+        known = f"all triples that are possible, {self.support_size:,}, are known"
+        return f"no new triple is possible: {known}; fewer clusters or smoothing above 0 may allow more"
 
     def _proposer(self, seed: int) -> Proposer:
         return Proposer(self.law, seed)
@@ -310,17 +321,27 @@ def _known_part(graph: KnowledgeGraph, names: Vocabulary) -> KnowledgeGraph:
     return KnowledgeGraph.from_labels(rows, names)
 
 
-def _check_number(n: int) -> None:
-    if n < 0:
+def _whole(n: int) -> int:
+    try:
+        number = operator.index(n)
+    except TypeError:
+        msg = f"n={n!r}: must be a whole number"
+        raise ValueError(msg) from None
+    if number < 0:
         msg = f"n={n}: must not be negative"
         raise ValueError(msg)
+    return number
 
 
-def _mask(names: Iterable[str] | None, ids: dict[str, int], kind: str) -> NDArray[np.bool_]:
+def _mask(what: str, names: Iterable[str] | None, ids: dict[str, int]) -> NDArray[np.bool_]:
+    """Which ids have one of the names, of ``what`` there is."""
+    if isinstance(names, str):
+        msg = f"{what}={names!r}: a list of names is needed, did you mean [{names!r}]?"
+        raise ValueError(msg)
     mask = np.full(len(ids), names is None)
     for name in names or ():
         if name not in ids:
-            msg = f"{name!r} is not the name of a known {kind}"
+            msg = f"{name!r} is not the name of a known {'relation' if what == 'relations' else 'entity'}"
             raise ValueError(msg)
         mask[ids[name]] = True
     return mask

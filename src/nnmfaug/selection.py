@@ -9,26 +9,28 @@ better, the graph cannot tell, and the defaults stand.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nnmfaug.clustering import Agglomerative, KMeans
+from nnmfaug.clustering import TooManyClustersError
 from nnmfaug.counts import Counts
-from nnmfaug.embedding import NMF
 from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.progress import report
-from nnmfaug.recipe import NNMFAug
+from nnmfaug.sampling import TripleDistribution
 from nnmfaug.seeding import generator
 
 Array = NDArray[np.float64]
+Fit = Callable[[int, int, KnowledgeGraph], TripleDistribution]
+"""Fits a method with a number of clusters and one of components to a graph."""
 
 CLUSTERS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 COMPONENTS = (2, 4, 8, 16)
 MIN_REACHABLE = 0.01
 """Share of hidden triples that some candidate must give a probability above zero."""
+UNKNOWN = "not identifiable on this graph"
 _STREAM = 0x5E1
 
 
@@ -52,23 +54,23 @@ class Selection:
     reason: str
 
 
-def select(
-    method: NNMFAug,
+def choose(
+    fit: Fit,
     graph: KnowledgeGraph,
+    own: tuple[int, int],
     *,
-    clusters: Sequence[int] | None = CLUSTERS,
-    components: Sequence[int] | None = COMPONENTS,
-    share: float = 0.1,
-    seed: int = 0,
-) -> tuple[NNMFAug, Selection]:
-    """Choose the number of clusters, of components, or both (None keeps the method's own).
+    clusters: Sequence[int] | None,
+    components: Sequence[int] | None,
+    share: float,
+    seed: int,
+) -> tuple[tuple[int, int] | None, Selection]:
+    """Choose the numbers of clusters and components; None keeps the own one, and so does a graph that cannot tell.
 
     Returns
     -------
-    method, selection
-        The method with the best numbers, or as it was given if the graph cannot tell.
+    numbers, selection
+        The best numbers, or None if the graph cannot tell.
     """
-    given = _strategies(method)
     if not 0 < share < 1:
         msg = f"share={share}: must be between 0 and 1"
         raise ValueError(msg)
@@ -76,36 +78,40 @@ def select(
     n_hidden = max(int(share * len(graph)), 1)
     hidden = graph.triples[order[:n_hidden]]
     rest = KnowledgeGraph(graph.vocabulary, graph.triples[np.sort(order[n_hidden:])])
-    pairs = [
-        (n, p) for p in _sizes(components, given[1].n_components) for n in _sizes(clusters, given[0].n_clusters)
-    ]
-    counts = Counts.of(rest)
-    most, rank = counts.n_distinct_rows(), len(np.unique(rest.triples[:, 1]))
-    pairs = [(n, p) for n, p in pairs if n <= most and (p < rank or components is None)]
-    own = (given[0].n_clusters, given[1].n_components)
-    if own[0] > most:
-        msg = f"n_clusters={own[0]}: without the hidden triples there are only {most} distinct rows"
-        raise ValueError(msg)
-    pairs = [own, *(pair for pair in pairs if pair != own)]
+    pairs = _pairs(rest, own, clusters, components)
+    if not pairs:
+        return None, Selection((), False, f"{UNKNOWN}: it has too few triples to hide any")
     found: list[tuple[Candidate, Array]] = []
     for done, (n, p) in enumerate(pairs):
         report("comparing numbers of clusters", done, len(pairs))
-        found.append(_score(_with(method, n, p), n, p, rest, hidden, seed))
-    candidates = tuple(candidate for candidate, _ in found)
-    best = max(range(len(found)), key=lambda i: candidates[i].score)
-    identifiable, reason = _judge(found, best)
-    if not identifiable:
-        return method, Selection(candidates, identifiable, reason)
-    chosen = _with(method, candidates[best].n_clusters, candidates[best].n_components)
-    return chosen, Selection(candidates, identifiable, reason)
+        try:
+            found.append(_score(fit, n, p, rest, hidden))
+        except TooManyClustersError:  # rows of counts may differ where factors do not
+            if not found:
+                raise
+    best, best_logs = max(found, key=lambda pair: pair[0].score)
+    identifiable, reason = _judge([candidate for candidate, _ in found], best, best_logs - found[0][1])
+    selection = Selection(tuple(candidate for candidate, _ in found), identifiable, reason)
+    return (best.n_clusters, best.n_components) if identifiable else None, selection
 
 
-def _score(
-    method: NNMFAug, n: int, p: int, rest: KnowledgeGraph, hidden: NDArray[np.int32], seed: int
-) -> tuple[Candidate, Array]:
+def _pairs(
+    rest: KnowledgeGraph, own: tuple[int, int], clusters: Sequence[int] | None, components: Sequence[int] | None
+) -> list[tuple[int, int]]:
+    """The numbers that can be fitted to what is not hidden, the own first; none if nothing is left."""
+    most, rank = Counts.of(rest).n_distinct_rows(), len(np.unique(rest.triples[:, 1]))
+    if not most:
+        return []
+    own = (min(own[0], most), own[1])
+    numbers = (own[0],) if clusters is None else [n for n in clusters if n <= most]
+    columns = (own[1],) if components is None else [p for p in components if p < rank]
+    return [own, *((n, p) for p in columns for n in numbers if (n, p) != own)]
+
+
+def _score(fit: Fit, n: int, p: int, rest: KnowledgeGraph, hidden: NDArray[np.int32]) -> tuple[Candidate, Array]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about convergence and rank; the chosen fit repeats them
-        dist = method.fit(rest, seed=seed)
+        dist = fit(n, p, rest)
     probabilities = np.exp(dist.log_prob(hidden)) if dist.support_size else np.zeros(len(hidden))
     n_seen = int(dist.law.counts.seen.sum())
     uniform = 1.0 / (max(n_seen * (n_seen - 1), 1) * rest.n_relations)
@@ -129,29 +135,11 @@ def fit_epsilon(probabilities: Array, uniform: float, n_iter: int = 200) -> floa
     return epsilon
 
 
-def _judge(found: list[tuple[Candidate, Array]], best: int) -> tuple[bool, str]:
-    reachable = max(candidate.reachable for candidate, _ in found)
+def _judge(candidates: Sequence[Candidate], best: Candidate, gain: Array) -> tuple[bool, str]:
+    """Whether the graph can tell, and why; ``gain`` is that of the best over the first, as it was given."""
+    reachable = max(candidate.reachable for candidate in candidates)
     if reachable < MIN_REACHABLE:
-        return False, f"not identifiable on this graph: at most {reachable:.1%} of hidden triples can be generated"
-    gain = found[best][1] - found[0][1]  # the first is the method as it was given
-    error = float(gain.std()) / np.sqrt(len(gain))
-    if gain.mean() <= 3 * error:
-        return False, "not identifiable on this graph: no setting is clearly more likely than the one given"
-    winner = found[best][0]
-    return True, f"most likely number of clusters: {winner.n_clusters}, of components: {winner.n_components}"
-
-
-def _strategies(method: NNMFAug) -> tuple[Agglomerative | KMeans, NMF]:
-    if not isinstance(method.cluster, Agglomerative | KMeans) or not isinstance(method.embed, NMF):
-        msg = "only NMF with Agglomerative or KMeans has numbers to choose"
-        raise ValueError(msg)
-    return method.cluster, method.embed
-
-
-def _with(method: NNMFAug, n: int, p: int) -> NNMFAug:
-    cluster, embed = _strategies(method)
-    return replace(method, cluster=replace(cluster, n_clusters=n), embed=replace(embed, n_components=p))
-
-
-def _sizes(asked: Sequence[int] | None, own: int) -> Sequence[int]:
-    return (own,) if asked is None else asked
+        return False, f"{UNKNOWN}: at most {reachable:.1%} of hidden triples can be generated"
+    if gain.mean() <= 3 * float(gain.std()) / np.sqrt(len(gain)):
+        return False, f"{UNKNOWN}: no setting is clearly more likely than the one it would replace"
+    return True, f"most likely number of clusters: {best.n_clusters}, of components: {best.n_components}"

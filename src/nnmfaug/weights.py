@@ -99,10 +99,10 @@ class CountProduct:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.smoothing) and self.smoothing >= 0):
-            msg = f"smoothing={self.smoothing}: must not be negative"
+            msg = f"smoothing={self.smoothing}: must be a finite number from 0"
             raise ValueError(msg)
         if not (np.isfinite(self.temperature) and self.temperature > 0):
-            msg = f"temperature={self.temperature}: must be above 0"
+            msg = f"temperature={self.temperature}: must be a finite number above 0"
             raise ValueError(msg)
 
     def weights(self, products: Array) -> Array:
