@@ -5,7 +5,7 @@ and all the triples there could have been; so rows and columns are drawn with re
 was drawn varies as the mean itself does. Drawn from 5 seeds it varies too little: Hesterberg (2015), "What
 teachers should know about the bootstrap", The American Statistician 69(4), expands it by √(n/(n−1)) · t/z; here
 each way is expanded by itself. How one seed did on one triple, the part that belongs to neither, is counted more
-than once: that errs on the safe side. Measured in docs/decisions/0006.
+than once: that errs on the safe side. Measured in docs/decisions/0007.
 """
 
 from __future__ import annotations

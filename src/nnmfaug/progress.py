@@ -19,6 +19,11 @@ def report(task: str, done: int, total: int) -> None:
         reporter(task, done, total)
 
 
+def current() -> Reporter | None:
+    """Return who is told, if anybody."""
+    return _reporter.get()
+
+
 @contextmanager
 def reporting_to(reporter: Reporter) -> Iterator[None]:
     """Send every report made inside the ``with`` block to ``reporter``.

@@ -75,8 +75,12 @@ def from_pykeen(factory: CoreTriplesFactory) -> KnowledgeGraph:
     return KnowledgeGraph(vocabulary, unique_triples(ids, vocabulary, sort=True))
 
 
-def to_pykeen(graph: KnowledgeGraph) -> TriplesFactory:
-    """Return a PyKEEN triples factory over the whole vocabulary, with the same ids and the same order."""
+def to_pykeen(graph: KnowledgeGraph, *, reciprocal: bool = False) -> TriplesFactory:
+    """Return a PyKEEN triples factory over the whole vocabulary, with the same ids and the same order.
+
+    So no test triple is dropped, as PyKEEN's own data sets do (pykeen #910). ``reciprocal`` lets it make inverse
+    triples.
+    """
     import torch
     from pykeen.triples import TriplesFactory
 
@@ -84,6 +88,7 @@ def to_pykeen(graph: KnowledgeGraph) -> TriplesFactory:
         mapped_triples=torch.from_numpy(graph.triples.astype(np.int64)),
         entity_to_id=dict(graph.vocabulary.entity_ids),
         relation_to_id=dict(graph.vocabulary.relation_ids),
+        create_inverse_triples=reciprocal,
     )
 
 

@@ -1,0 +1,117 @@
+"""Search the settings of a preset on the valid triples: python benchmarks/tune.py dl50a rotate --trials 30.
+
+No generated triple and no test triple takes part. Half of the trials are random, the others change one or two
+settings of the best so far. Each trial is a line of benchmarks/tuned/DATASET-MODEL.jsonl; a killed search goes on
+where it was. ``--set dim=256`` fixes a setting, ``--show`` prints what was found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import nnmfaug as na
+from nnmfaug.linkpred import LinkPredictor, TrainOptions
+
+Space = Mapping[str, tuple[Any, ...]]
+
+SPACE: Space = {
+    "init": (1.0, 2.0, 4.0, 6.0, 9.0),
+    "temperature": (0.1, 0.2, 0.35, 0.5, 0.75, 1.0),
+    "dropout": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5),
+    "lr": (1e-3, 2e-3, 5e-3, 1e-2, 2e-2),
+    "batch_size": (128, 256, 512, 1024),
+    "reciprocal": (True, False),
+    "optimizer": ("adam", "adagrad"),
+}
+ADAGRAD = 10.0
+"""How much larger Adagrad's learning rates are than Adam's."""
+
+
+def main() -> None:
+    """Run or show a search."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("dataset")
+    parser.add_argument("model", choices=("transe", "rotate"))
+    parser.add_argument("--trials", type=int, default=30)
+    parser.add_argument("--epochs", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE")
+    parser.add_argument("--show", action="store_true")
+    parser.add_argument("-o", type=Path, default=Path(__file__).parent / "tuned")
+    args = parser.parse_args()
+    path = args.o / f"{args.dataset}-{args.model}.jsonl"
+    if not args.show:
+        fixed = {key: json.loads(value) for key, _, value in (text.partition("=") for text in args.set)}
+        start = replace(LinkPredictor(model=args.model, epochs=args.epochs), **fixed)
+        search(na.read_splits(args.dataset), start, set(fixed), path, args)
+    for trial in sorted(read(path), key=lambda trial: -trial["mrr"])[:10]:
+        plain = asdict(LinkPredictor())
+        shown = {k: v for k, v in trial["settings"].items() if plain[k] != v and k != "decay"}
+        print(f"{trial['mrr']:.4f} valid MRR  {trial['seconds']:5.0f} s  {shown}")
+
+
+def search(splits: na.Splits, start: LinkPredictor, fixed: set[str], path: Path, args: argparse.Namespace) -> None:
+    """Add trials to the file until there are as many as asked for."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    space = {name: values for name, values in SPACE.items() if name not in fixed}
+    while len(done := read(path)) < args.trials:
+        rng = np.random.default_rng([args.seed, len(done)])
+        settings = propose(start, space, done, rng, explore=len(done) < args.trials // 2)
+        if any(trial["settings"] == plain(settings) for trial in done):
+            settings = propose(start, space, done, rng, explore=True)
+        began = time.perf_counter()
+        score = try_out(settings, splits, args)
+        trial = {"mrr": score, "seconds": time.perf_counter() - began, "settings": plain(settings)}
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(trial) + "\n")
+        print(f"{len(done) + 1:3d}  {score:.4f}  {settings}", flush=True)
+
+
+def propose(
+    start: LinkPredictor, space: Space, done: list[dict[str, Any]], rng: np.random.Generator, *, explore: bool
+) -> LinkPredictor:
+    """Random settings, or the best so far with one or two changed."""
+    names = list(space)
+    chosen = names if explore or not done else rng.permutation(names)[: rng.integers(1, 3)].tolist()
+    best = max(done, key=lambda trial: trial["mrr"])["settings"] if done and not explore else plain(start)
+    picked = {name: space[name][int(rng.integers(len(space[name])))] for name in chosen}
+    settings = {**plain(start), **{name: best[name] for name in names}, **picked}
+    if settings["optimizer"] == "adagrad" and settings["lr"] < 0.025 and {"lr", "optimizer"} & set(chosen):
+        settings["lr"] *= ADAGRAD
+    return LinkPredictor(**{**settings, "decay": tuple(map(tuple, settings["decay"]))})
+
+
+def try_out(settings: LinkPredictor, splits: na.Splits, args: argparse.Namespace) -> float:
+    """Valid MRR after training; 0 if it diverges."""
+    options = TrainOptions(evaluate_every=settings.epochs, threads=args.threads)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return settings.train(splits, seed=args.seed, options=options).curve[-1]["mrr"]
+        except ValueError:
+            return 0.0
+
+
+def plain(settings: LinkPredictor) -> dict[str, Any]:
+    """Settings as JSON gives them back."""
+    found: dict[str, Any] = json.loads(json.dumps(asdict(settings)))
+    return found
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Return the trials of a file."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+
+
+if __name__ == "__main__":
+    main()

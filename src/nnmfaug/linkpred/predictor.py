@@ -1,0 +1,141 @@
+"""A link predictor: settings in, a trained model out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
+
+from nnmfaug.graph import KnowledgeGraph, Splits
+from nnmfaug.linkpred.trained import Trained
+from nnmfaug.schedule import Polynomial, Schedule
+
+Model = Literal["transe", "rotate"]
+Loss = Literal["softmax", "self-adversarial", "margin"]
+Optimizer = Literal["adam", "adagrad", "sgd"]
+Device = Literal["auto", "cpu", "cuda"]
+
+
+@dataclass(frozen=True)
+class LinkPredictor:
+    """TransE or RotatE and how to train it; ``LinkPredictor.preset("rotate")`` has settings that were searched.
+
+    Parameters
+    ----------
+    model
+        ``transe``: −‖h + r − t‖, or ``rotate``: −‖h ∘ r − t‖ over complex numbers.
+    dim
+        Numbers per entity, complex ones for RotatE.
+    norm, squared
+        Which norm TransE has (1 or 2); whether the norm is squared, as in the paper's Table 3 of RotatE.
+    normalize
+        Whether entities are scaled to length 1 after each step.
+    init
+        Length of a new entity.
+    loss, temperature, margin
+        ``softmax`` of scores / temperature; ``self-adversarial`` with a margin and 1 / temperature as the sharpness
+        of its weights; ``margin`` is a hinge.
+    negatives, shared
+        Entities a triple is compared with; the same for the whole batch, or PyKEEN's own for each triple.
+    reciprocal
+        Whether (t, r⁻¹, h) is trained on, too, and answers the question for heads.
+    dropout
+        Share of the numbers of entities left out at random while training.
+    epochs, batch_size, optimizer, lr, decay
+        ``decay=((0.5, 0.3),)`` multiplies the learning rate by 0.3 after half of the epochs.
+    """
+
+    model: Model = "rotate"
+    dim: int = 128
+    norm: int = 2
+    squared: bool = False
+    normalize: bool = False
+    init: float = 6.0
+    loss: Loss = "softmax"
+    temperature: float = 0.5
+    margin: float = 9.0
+    negatives: int = 1024
+    shared: bool = True
+    reciprocal: bool = True
+    dropout: float = 0.0
+    epochs: int = 50
+    batch_size: int = 1024
+    optimizer: Optimizer = "adam"
+    lr: float = 5e-3
+    decay: tuple[tuple[float, float], ...] = ((0.5, 0.3), (0.8, 0.1))
+
+    def __post_init__(self) -> None:
+        for name, kinds in (("model", Model), ("loss", Loss), ("optimizer", Optimizer)):
+            if getattr(self, name) not in get_args(kinds):
+                msg = f"{name}={getattr(self, name)!r}: must be one of {', '.join(get_args(kinds))}"
+                raise ValueError(msg)
+        for name in ("dim", "negatives", "epochs", "batch_size"):
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
+                msg = f"{name}={getattr(self, name)}: must be a whole number from 1"
+                raise ValueError(msg)
+        for name in ("init", "temperature", "lr"):
+            if not 0 < getattr(self, name) < math.inf:
+                msg = f"{name}={getattr(self, name)}: must be a number above 0"
+                raise ValueError(msg)
+        if self.norm not in (1, 2) or not 0 <= self.dropout < 1:
+            msg = f"norm={self.norm}, dropout={self.dropout}: must be 1 or 2, and from 0 to below 1"
+            raise ValueError(msg)
+        if self.loss == "softmax" and not self.shared:
+            msg = "loss='softmax' goes with shared=True"
+            raise ValueError(msg)
+
+    @classmethod
+    def preset(cls, name: str, dataset: str = "") -> LinkPredictor:
+        """Return searched settings: ``transe``, ``rotate``, ``transe-paper``, ``rotate-paper`` and longer ones.
+
+        Examples
+        --------
+        >>> LinkPredictor.preset("rotate", "wn18rr").model
+        'rotate'
+        """
+        from nnmfaug.linkpred.presets import find_preset
+
+        return find_preset(name, dataset)
+
+    def train(
+        self,
+        splits: Splits,
+        extra: KnowledgeGraph | None = None,
+        *,
+        schedule: Schedule | None = None,
+        seed: int = 0,
+        options: TrainOptions | None = None,
+    ) -> Trained:
+        """Train on ``splits.train``, and on generated triples as the schedule lets them in.
+
+        Valid is looked at for the curve only; the model is that of the last epoch. Test is not looked at.
+        """
+        from nnmfaug.linkpred.training import train
+
+        return train(self, splits, extra, schedule or Polynomial(), seed, options or TrainOptions())
+
+    def with_settings(self, **settings: Any) -> LinkPredictor:  # noqa: ANN401  # of any of the fields
+        """Return a copy with other settings."""
+        return replace(self, **settings)
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """How, not what, is trained.
+
+    Parameters
+    ----------
+    evaluate_every
+        Epochs between looks at the valid triples, None for no look.
+    threads
+        Of torch; the last digits of weights depend on it.
+    extra_weight
+        What a generated triple weighs in the loss.
+    """
+
+    evaluate_every: int | None = None
+    threads: int | None = None
+    device: Device = "auto"
+    extra_weight: float = 1.0
+    labels: Mapping[str, str] = field(default_factory=dict)

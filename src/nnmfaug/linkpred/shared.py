@@ -1,0 +1,170 @@
+"""Negatives shared by the batch: one to many scoring is then one matrix product instead of many small sums.
+
+A batch of b triples is scored against the same K random entities as tails, and as heads unless the relations are
+reciprocal. Each entity is looked up once, so there is one gradient for the entity table instead of four.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import torch
+from pykeen.losses import CrossEntropyLoss, Loss, NSSALoss
+from pykeen.models import ERModel
+from pykeen.nn import Representation
+from torch import Tensor
+from torch.nn import functional
+
+from nnmfaug.linkpred.growing import GrowingMixin, WholeEpochInstances, WholeEpochSLCWATrainingLoop
+
+Batch = dict[str, Tensor]
+
+
+class SharedNegativesInstances(WholeEpochInstances):
+    """Batches of positives, each with entity ids that serve all of them as negatives."""
+
+    num_negatives = 1
+    num_entities = 1
+
+    def __getitem__(self, item: list[int]) -> Batch:  # type: ignore[override]
+        """Return positives of shape (b, 3) and negatives of shape (K,); all entities if K is not fewer."""
+        positives = self.mapped_triples[item]
+        everyone = self.num_negatives >= self.num_entities
+        negatives = (
+            torch.arange(self.num_entities) if everyone else torch.randint(self.num_entities, (self.num_negatives,))
+        )
+        batch = {"positives": positives, "negatives": negatives}
+        if self.loss_weighter is not None:
+            batch["weights"] = self.loss_weighter.weight_triples(positives)
+        return batch
+
+
+class SharedNegativesTrainingLoop(WholeEpochSLCWATrainingLoop):
+    """sLCWA where a batch shares its negatives, for a model with one score function (``ERModel``).
+
+    Parameters
+    ----------
+    num_negatives
+        Random entities per batch; with as many as there are, each triple is scored against all.
+    """
+
+    instances: ClassVar[type[WholeEpochInstances]] = SharedNegativesInstances
+
+    def __init__(self, *, num_negatives: int = 1024, **kwargs: Any) -> None:  # noqa: ANN401  # the loop's own
+        super().__init__(**kwargs)
+        if num_negatives < 1:
+            msg = f"num_negatives={num_negatives}: must be at least 1"
+            raise ValueError(msg)
+        if not isinstance(self.model, ERModel):
+            msg = f"{type(self.model).__name__} is no ERModel: shared negatives need its representations"
+            raise TypeError(msg)
+        self.num_negatives = num_negatives
+
+    def _create_training_data_loader(self, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]  # noqa: ANN401
+        loader = super()._create_training_data_loader(*args, **kwargs)
+        loader.dataset.num_negatives = self.num_negatives
+        loader.dataset.num_entities = self.model.num_entities
+        return loader
+
+    def _process_batch(  # type: ignore[override]
+        self, batch: Batch, start: int, stop: int, label_smoothing: float = 0.0, slice_size: int | None = None
+    ) -> Tensor:
+        if slice_size is not None:
+            msg = "slicing is not possible with shared negatives"
+            raise AttributeError(msg)
+        device, model = self.model.device, self.model
+        positives, negatives = batch["positives"][start:stop].to(device), batch["negatives"].to(device)
+        weights = batch["weights"][start:stop].to(device) if "weights" in batch else None
+        b, k = len(positives), len(negatives)
+        ids = torch.cat([positives[:, 0], positives[:, 2], negatives])
+        h, t, n = zip(*(rep(ids).split([b, b, k]) for rep in model.entity_representations), strict=True)
+        r = [rep(positives[:, 1]) for rep in model.relation_representations]
+        true = model.interaction(h=_one(h), r=_one(r), t=_one(t))
+        sides = [(_score(model, (h, 1), (r, 1), (n, 0)), positives[:, 2])]
+        if not model.use_inverse_triples:
+            sides.append((_score(model, (n, 0), (r, 1), (t, 1)), positives[:, 0]))
+        losses = [
+            self.loss.process_slcwa_scores(
+                positive_scores=true[:, None],
+                negative_scores=scores.masked_fill(target[:, None] == negatives, -math.inf),
+                label_smoothing=label_smoothing,
+                num_entities=model.num_entities,
+                pos_weights=weights,
+            )
+            for scores, target in sides
+        ]
+        return torch.stack(losses).mean() + model.collect_regularization_term()
+
+
+class NNMFAugSharedTrainingLoop(GrowingMixin, SharedNegativesTrainingLoop):
+    """Shared negatives and a growing training set; ``pipeline(training_loop="nnmfaugshared")``."""
+
+
+class SampledSoftmaxLoss(Loss):
+    """Softmax over the true triple and its negatives, which stand for all entities.
+
+    K negatives are a sample of the n − 1 others, so each weighs (n − 1)/K; with all of them it is the exact
+    cross-entropy. Scores are divided by ``temperature`` first.
+    """
+
+    def __init__(self, temperature: float = 1.0, reduction: str = "mean") -> None:
+        super().__init__(reduction=reduction)
+        self.temperature = temperature
+
+    def process_slcwa_scores(
+        self,
+        positive_scores: Tensor,
+        negative_scores: Tensor,
+        label_smoothing: float | None = None,
+        batch_filter: Tensor | None = None,
+        num_entities: int | None = None,
+        pos_weights: Tensor | None = None,
+        neg_weights: Tensor | None = None,
+    ) -> Tensor:
+        """Mean loss of a batch; scores of shape (b, 1) and (b, K), −inf for what is no negative."""
+        if label_smoothing or batch_filter is not None or neg_weights is not None:
+            msg = "no label smoothing, filtered negatives or weights of negatives here"
+            raise NotImplementedError(msg)
+        k = negative_scores.shape[1]
+        shift = math.log(max(num_entities - 1, k) / k) if num_entities else 0.0
+        true = positive_scores / self.temperature
+        total = torch.cat([true, negative_scores / self.temperature + shift], dim=1).logsumexp(dim=1)
+        return _mean(total - true[:, 0], pos_weights)
+
+    def process_lcwa_scores(self, *args: Any, **kwargs: Any) -> Tensor:  # noqa: ANN401
+        """Not for LCWA: PyKEEN's CrossEntropyLoss is the same there."""
+        msg = f"use {CrossEntropyLoss.__name__} with LCWA"
+        raise NotImplementedError(msg)
+
+
+class SelfAdversarialLoss(NSSALoss):
+    """PyKEEN's self-adversarial loss, with weights of positives; a row counts as its positive does."""
+
+    def process_slcwa_scores(self, positive_scores: Tensor, negative_scores: Tensor, **kwargs: Any) -> Tensor:  # type: ignore[override]  # noqa: ANN401
+        """Mean loss of a batch; scores of shape (b, 1) and (b, K), −inf for what is no negative."""
+        weights = kwargs.pop("pos_weights", None)
+        adversarial = (self.inverse_softmax_temperature * negative_scores).softmax(dim=1).detach()
+        negative = -functional.logsigmoid(-negative_scores - self.margin)
+        negative = torch.where(adversarial > 0, adversarial * negative, 0.0).sum(1)
+        positive = -functional.logsigmoid(self.margin + positive_scores[:, 0])
+        return _mean((positive + negative) / 2, weights)
+
+
+def _mean(losses: Tensor, weights: Tensor | None) -> Tensor:
+    return losses.mean() if weights is None else (losses * weights).mean()
+
+
+def _score(model: ERModel[Any, Any, Any], *parts: tuple[Sequence[Tensor], int]) -> Tensor:
+    """Score (b, 1, d) against (1, K, d); the number says where a part gets its dimension of one."""
+    h, r, t = (_one([x.unsqueeze(dim) for x in part]) for part, dim in parts)
+    scores: Tensor = model.interaction(h=h, r=r, t=t)
+    return scores
+
+
+def _one(parts: Sequence[Tensor]) -> Any:  # noqa: ANN401  # a tensor, or several for a model that has several
+    return parts[0] if len(parts) == 1 else parts
+
+
+__all__ = ["NNMFAugSharedTrainingLoop", "Representation", "SampledSoftmaxLoss", "SelfAdversarialLoss"]

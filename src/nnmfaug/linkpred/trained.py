@@ -1,0 +1,140 @@
+"""A trained model: asked for ranks and for likely triples, saved and loaded without pickles."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from nnmfaug.errors import DataError
+from nnmfaug.graph import KnowledgeGraph, Splits, Vocabulary
+from nnmfaug.io.files import replacing
+from nnmfaug.metrics import Ranks
+
+if TYPE_CHECKING:
+    from pykeen.models import ERModel
+
+    from nnmfaug.linkpred.predictor import LinkPredictor
+
+FORMAT, VERSION = "nnmfaug model", 1
+
+
+class Answer(NamedTuple):
+    """An entity that may complete a triple, its score, and whether the triple is already known."""
+
+    entity: str
+    score: float
+    known: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A trained model with the names and facts it was trained for.
+
+    Attributes
+    ----------
+    model
+        PyKEEN's, for everything PyKEEN can do with it.
+    known
+        The real triples of all splits: what filtered ranks leave out and :meth:`predict` marks.
+    losses, curve
+        Mean loss of each epoch; metrics on valid at some of them.
+    """
+
+    settings: LinkPredictor
+    model: ERModel[Any, Any, Any]
+    known: KnowledgeGraph
+    losses: tuple[float, ...] = ()
+    curve: tuple[dict[str, float], ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def rank(self, triples: KnowledgeGraph) -> Ranks:
+        """Rank the true heads and tails of triples among all entities, filtered and raw."""
+        from nnmfaug.linkpred.evaluation import rank
+
+        return rank(self.model, triples, self.known)
+
+    def predict(
+        self, *, head: str | None = None, relation: str, tail: str | None = None, n: int = 10
+    ) -> list[Answer]:
+        """List the n likeliest tails of a head, or heads of a tail, best first."""
+        from nnmfaug.linkpred.evaluation import all_scores
+
+        if (head is None) == (tail is None):
+            msg = "give a head to ask for tails, or a tail to ask for heads"
+            raise ValueError(msg)
+        names = self.known.vocabulary
+        given = _id(head if tail is None else tail, names.entity_ids, "entity")
+        r = _id(relation, names.relation_ids, "relation")
+        scores = all_scores(self.model, given, r, heads=tail is not None)
+        best = np.argsort(-scores, kind="stable")[:n]
+        pairs = [(given, r, x) if tail is None else (x, r, given) for x in best.tolist()]
+        known = self.known.contains(np.array(pairs, dtype=np.int32).reshape(-1, 3))
+        return [
+            Answer(names.entities[x], float(scores[x]), bool(k))
+            for x, k in zip(best.tolist(), known.tolist(), strict=True)
+        ]
+
+    def save(self, folder: str | Path) -> None:
+        """Write ``model.safetensors`` (weights and known triples) and ``model.json`` (settings and names)."""
+        import torch
+        from safetensors.torch import save
+
+        folder = Path(folder)
+        weights = {f"weights.{name}": x.contiguous().cpu() for name, x in self.model.state_dict().items()}
+        weights["known"] = torch.from_numpy(self.known.triples.copy())
+        names = self.known.vocabulary
+        meta = {"format": FORMAT, "version": VERSION, "settings": asdict(self.settings)}
+        meta |= {"entities": names.entities, "relations": names.relations}
+        with replacing(folder / "model.safetensors") as draft:
+            draft.write_bytes(save(weights))
+        with replacing(folder / "model.json") as draft:
+            draft.write_text(json.dumps(meta, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def load_trained(folder: str | Path) -> Trained:
+    """Read what :meth:`Trained.save` wrote."""
+    folder = Path(folder)
+    path = folder / "model.json"
+    if not path.is_file():
+        raise DataError("no model here: a run folder with model.json is needed", path=folder)
+    try:
+        return _restore(folder, json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, KeyError, TypeError, RuntimeError, OSError) as error:
+        why = str(error) or type(error).__name__
+    raise DataError(f"not a model that this nnmfaug can read: train it again ({why})", path=path)
+
+
+def _restore(folder: Path, meta: dict[str, Any]) -> Trained:
+    from safetensors.torch import load
+
+    from nnmfaug.io import to_pykeen
+    from nnmfaug.linkpred.models import make_model
+    from nnmfaug.linkpred.predictor import LinkPredictor
+
+    if (meta["format"], meta["version"]) != (FORMAT, VERSION):
+        msg = f"format {meta['format']!r}, version {meta['version']!r}"
+        raise ValueError(msg)
+    decay = tuple((float(at), float(by)) for at, by in meta["settings"].pop("decay"))
+    settings = LinkPredictor(**meta["settings"], decay=decay)
+    tensors = load((folder / "model.safetensors").read_bytes())
+    names = Vocabulary(tuple(meta["entities"]), tuple(meta["relations"]))
+    known = KnowledgeGraph(names, tensors.pop("known").numpy())
+    model = make_model(settings, to_pykeen(known, reciprocal=settings.reciprocal))
+    model.load_state_dict({name.removeprefix("weights."): x for name, x in tensors.items()})
+    model.eval()
+    return Trained(settings, model, known)
+
+
+def _id(name: str | None, ids: dict[str, int], kind: str) -> int:
+    if name in ids:
+        return ids[name]
+    from difflib import get_close_matches
+
+    near = get_close_matches(name or "", ids, n=3)
+    hint = f"; did you mean {', '.join(map(repr, near))}?" if near else ""
+    msg = f"{name!r} is no {kind} of this model{hint}"
+    raise ValueError(msg)

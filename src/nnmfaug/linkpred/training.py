@@ -1,0 +1,154 @@
+"""Training as PyKEEN does it, with the growing set and shared negatives: one call, nothing left behind."""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from pykeen.training.callbacks import TrainingCallback
+from pykeen.triples import CoreTriplesFactory
+from torch import Tensor
+
+from nnmfaug.graph import KnowledgeGraph, Splits
+from nnmfaug.io import to_pykeen
+from nnmfaug.linkpred.evaluation import rank
+from nnmfaug.linkpred.growing import NNMFAugTrainingLoop
+from nnmfaug.linkpred.models import make_loss, make_model, make_optimizer
+from nnmfaug.linkpred.shared import NNMFAugSharedTrainingLoop
+from nnmfaug.linkpred.trained import Trained
+from nnmfaug.metrics import summary
+from nnmfaug.progress import report
+from nnmfaug.schedule import Schedule
+
+if TYPE_CHECKING:
+    from nnmfaug.linkpred.predictor import LinkPredictor, TrainOptions
+
+
+def train(
+    settings: LinkPredictor,
+    splits: Splits,
+    extra: KnowledgeGraph | None,
+    schedule: Schedule,
+    seed: int,
+    options: TrainOptions,
+) -> Trained:
+    """Train a model; see :meth:`LinkPredictor.train`."""
+    if not len(splits.train):
+        msg = "no triples to train on"
+        raise ValueError(msg)
+    factory = to_pykeen(splits.train, reciprocal=settings.reciprocal)
+    known = splits.together()
+    started = time.perf_counter()
+    with _calm(options.threads), torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = make_model(settings, factory).to(_device(options.device))
+        watch = _Watch(settings, splits, known, options.evaluate_every)
+        loop = _make_loop(settings, model, factory, _extra_ids(extra, splits), schedule, options.extra_weight)
+        losses = loop.train(
+            factory,
+            num_epochs=settings.epochs,
+            batch_size=settings.batch_size,
+            callbacks=watch,
+            use_tqdm=False,
+            pin_memory=False,
+        )
+    seconds = time.perf_counter() - started - watch.seconds
+    if losses is None or not np.isfinite(losses).all():
+        msg = "the loss is not a number: the model has diverged, use a smaller learning rate"
+        raise ValueError(msg)
+    spent = {"train": seconds, "curve": watch.seconds}
+    return Trained(settings, model, known, tuple(losses), tuple(watch.curve), spent)
+
+
+def _make_loop(
+    settings: LinkPredictor,
+    model: Any,  # noqa: ANN401
+    factory: CoreTriplesFactory,
+    extra: Tensor | None,
+    schedule: Schedule,
+    extra_weight: float,
+) -> NNMFAugTrainingLoop | NNMFAugSharedTrainingLoop:
+    model.loss = make_loss(settings)
+    parts: dict[str, Any] = {
+        "model": model,
+        "triples_factory": factory,
+        "optimizer": make_optimizer(settings, model),
+        "automatic_memory_optimization": False,  # it probes a batch, and overwrites sub_batch_size
+        "extra": extra,
+        "schedule": schedule,
+        "extra_weight": extra_weight,
+        "repeats": True,  # whether they are new is for the arm to say
+    }
+    if settings.shared:
+        return NNMFAugSharedTrainingLoop(num_negatives=settings.negatives, **parts)
+    return NNMFAugTrainingLoop(negative_sampler_kwargs={"num_negs_per_pos": settings.negatives}, **parts)
+
+
+class _Watch(TrainingCallback):
+    """Lowers the learning rate, looks at valid, tells how far training is."""
+
+    def __init__(self, settings: LinkPredictor, splits: Splits, known: KnowledgeGraph, every: int | None) -> None:
+        super().__init__()
+        self.settings, self.valid, self.known, self.every = settings, splits.valid, known, every
+        self.curve: list[dict[str, float]] = []
+        self.seconds = 0.0
+
+    def post_epoch(self, epoch: int, epoch_loss: float, **_: object) -> None:
+        """After an epoch."""
+        total = self.settings.epochs
+        report("training", epoch, total)
+        factor = min((by for at, by in self.settings.decay if epoch >= at * total), default=1.0)
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.settings.lr * factor
+        if self.every and len(self.valid) and (epoch % self.every == 0 or epoch == total):
+            started = time.perf_counter()
+            found = summary(rank(self.model, self.valid, self.known).filtered)
+            self.seconds += time.perf_counter() - started
+            self.curve.append({"epoch": epoch, "loss": float(epoch_loss), **found})
+
+
+@contextmanager
+def _calm(threads: int | None) -> Iterator[None]:
+    """Set torch's threads, and keep what is alive out of the garbage collector, which PyKEEN runs each epoch."""
+    before, frozen = torch.get_num_threads(), gc.get_freeze_count()
+    torch.set_num_threads(threads or min(os.cpu_count() or 1, 2))
+    gc.collect()
+    gc.freeze()
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sparse invariant checks")
+            yield
+    finally:
+        torch.set_num_threads(before)
+        if not frozen:
+            gc.unfreeze()
+
+
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "cuda" and not torch.cuda.is_available():
+        msg = "device 'cuda': there is none here; use auto or cpu"
+        raise ValueError(msg)
+    return torch.device(name)
+
+
+def _extra_ids(extra: KnowledgeGraph | None, splits: Splits) -> Tensor | None:
+    if extra is None:
+        return None
+    try:
+        return _ids(extra.with_vocabulary(splits.vocabulary))
+    except KeyError as error:
+        msg = f"a generated triple names {error}, which the data set does not have"
+        raise ValueError(msg) from None
+
+
+def _ids(graph: KnowledgeGraph) -> Tensor:
+    return torch.from_numpy(graph.triples.astype(np.int64))

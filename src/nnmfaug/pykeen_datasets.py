@@ -1,0 +1,44 @@
+"""``pipeline(dataset="dl50a")``: found by PyKEEN through its entry point, which takes the name of the class.
+
+It must not import ``pykeen.training``: PyKEEN loads this while it imports itself.
+"""
+
+from __future__ import annotations
+
+from docdata import parse_docdata
+from pykeen.datasets.base import LazyDataset
+
+from nnmfaug.io import read_splits, to_pykeen
+
+
+@parse_docdata
+class DL50a(LazyDataset):
+    """Layers and settings of 50 deep learning architectures, over the entities of all splits.
+
+    ---
+    name: DL50a
+    statistics:
+        entities: 2705
+        relations: 20
+        training: 6000
+        testing: 1265
+        validation: 770
+        triples: 8035
+    citation:
+        author: pykg2vec
+        link: https://github.com/Sujit-O/pykg2vec
+        year: 2019
+    """
+
+    def __init__(self, *, create_inverse_triples: bool = False, **_: object) -> None:
+        self._create_inverse_triples = create_inverse_triples
+
+    def _load(self) -> None:
+        import nnmfaug.pykeen  # noqa: F401  # so that training_loop="nnmfaug" is known, too
+
+        splits = read_splits("dl50a")
+        self._training = to_pykeen(splits.train, reciprocal=self._create_inverse_triples)
+        self._validation, self._testing = to_pykeen(splits.valid), to_pykeen(splits.test)
+
+    def _load_validation(self) -> None:
+        """Nothing: all are loaded together."""
