@@ -27,10 +27,10 @@ SPACE: Space = {
     "init": (1.0, 2.0, 4.0, 6.0, 9.0),
     "temperature": (0.1, 0.2, 0.35, 0.5, 0.75, 1.0),
     "dropout": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5),
-    "lr": (1e-3, 2e-3, 5e-3, 1e-2, 2e-2),
+    "lr": (5e-3, 1e-2, 2e-2, 4e-2),
     "batch_size": (128, 256, 512, 1024),
     "reciprocal": (True, False),
-    "optimizer": ("adam", "adagrad"),
+    "optimizer": ("adagrad", "adam"),
 }
 ADAGRAD = 10.0
 """How much larger Adagrad's learning rates are than Adam's."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nnmfaug.embedding import NMF, Factors
     from nnmfaug.engine import Processes, Serial
     from nnmfaug.errors import DataError, SamplingError
+    from nnmfaug.experiment import Augmentation, run_experiment
     from nnmfaug.families import FamilyWorld, family
     from nnmfaug.graph import KnowledgeGraph, ReadReport, Splits, Vocabulary
     from nnmfaug.io import (
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         write_splits,
         write_triples,
     )
+    from nnmfaug.linkpred import LinkPredictor, Trained, TrainOptions, load_trained
     from nnmfaug.metrics import Ranks
     from nnmfaug.recipe import NNMFAug, augment, select
     from nnmfaug.runs import Run, load_runs
@@ -64,6 +66,7 @@ _HOMES = {
     "nnmfaug.embedding": ["NMF", "Factors"],
     "nnmfaug.engine": ["Processes", "Serial"],
     "nnmfaug.errors": ["DataError", "SamplingError"],
+    "nnmfaug.experiment": ["Augmentation", "run_experiment"],
     "nnmfaug.families": ["FamilyWorld", "family"],
     "nnmfaug.graph": ["KnowledgeGraph", "ReadReport", "Splits", "Vocabulary"],
     "nnmfaug.io": [
@@ -80,6 +83,7 @@ _HOMES = {
         "write_splits",
         "write_triples",
     ],
+    "nnmfaug.linkpred": ["LinkPredictor", "TrainOptions", "Trained", "load_trained"],
     "nnmfaug.metrics": ["Ranks"],
     "nnmfaug.runs": ["Run", "load_runs"],
     "nnmfaug.sampling": ["Sample", "TripleDistribution"],
@@ -105,6 +109,7 @@ __all__ = [
     "HDBSCAN",
     "NMF",
     "Agglomerative",
+    "Augmentation",
     "ClustersByPairs",
     "ClustersBySize",
     "Comparison",
@@ -118,6 +123,7 @@ __all__ = [
     "KMeans",
     "KnowledgeGraph",
     "Limits",
+    "LinkPredictor",
     "NNMFAug",
     "PairsByDegree",
     "Partition",
@@ -134,6 +140,8 @@ __all__ = [
     "Spectral",
     "Splits",
     "Step",
+    "TrainOptions",
+    "Trained",
     "TripleDistribution",
     "UniformClusters",
     "UniformPairs",
@@ -147,10 +155,12 @@ __all__ = [
     "from_pykeen",
     "load_distribution",
     "load_runs",
+    "load_trained",
     "read_any",
     "read_generated",
     "read_splits",
     "read_triples",
+    "run_experiment",
     "save_distribution",
     "select",
     "split",

@@ -16,8 +16,8 @@ from nnmfaug.errors import DataError
 from nnmfaug.generation import describe_settings
 from nnmfaug.graph import KnowledgeGraph, Splits
 from nnmfaug.linkpred import LinkPredictor, Trained, TrainOptions
-from nnmfaug.progress import report, reporting_to
-from nnmfaug.runs import Run, load_run, run_path, save_run
+from nnmfaug.progress import current, reporting_to
+from nnmfaug.runs import Run, load_run, run_path
 from nnmfaug.schedule import Polynomial, Schedule
 from nnmfaug.seeding import generator
 
@@ -28,13 +28,13 @@ class Drawn(Protocol):
     """What a distribution gives: triples in their order."""
 
     @property
-    def graph(self) -> KnowledgeGraph: ...  # noqa: D102
+    def graph(self) -> KnowledgeGraph: ...
 
 
 class Distribution(Protocol):
     """What an augmenter is fitted to."""
 
-    def sample(self, n: int, *, seed: int = 0) -> Drawn:
+    def sample(self, n: int, *, seed: int) -> Drawn:
         """Draw n different new triples."""
         ...
 
@@ -152,7 +152,9 @@ def run_experiment(
         found = _existing(folder, arm, seed, settings)
         if found is None:
             with _progress(f"run {place + 1} of {len(todo)}: {arm}, seed {seed}"):
-                found = _run(splits, predictor, (arm, arms[arm]), seed, settings, options, folder, seeds[0] == seed)
+                found = _run(
+                    splits, predictor, (arm, arms[arm]), seed, settings, options, folder, seeds[0] == seed
+                )
         runs[arm, seed] = found
     return [runs[arm, seed] for arm in arms for seed in seeds]
 
@@ -165,14 +167,11 @@ def model_folder(folder: str | Path, arm: str, seed: int) -> Path:
 def _run(
     splits: Splits,
     predictor: LinkPredictor,
-    arm: tuple[str, Augmentation | None],
+    arm: str,
+    augmentation: Augmentation | None,
     seed: int,
-    settings: dict[str, Any],
     options: TrainOptions,
-    folder: Path,
-    keep: bool,
-) -> Run:
-    name, augmentation = arm
+) -> tuple[Run, Trained]:
     started = time.perf_counter()
     extra = None if augmentation is None else augmentation.triples(splits.train, seed)
     schedule = None if augmentation is None else augmentation.schedule
@@ -182,13 +181,8 @@ def _run(
     started = time.perf_counter()
     ranks = trained.rank(splits.test)
     seconds = {"generate": generated, **trained.seconds, "evaluate": time.perf_counter() - started}
-    run = Run(
-        name, seed, ranks, settings, trained.losses, trained.curve, 0 if extra is None else len(extra), seconds
-    )
-    if keep:
-        trained.save(model_folder(folder, name, seed))
-    save_run(run, folder)
-    return run
+    n_extra = 0 if extra is None else len(extra)
+    return Run(arm, seed, ranks, {}, trained.losses, trained.curve, n_extra, seconds), trained
 
 
 def _existing(folder: Path, arm: str, seed: int, settings: dict[str, Any]) -> Run | None:
@@ -230,14 +224,9 @@ def _arm_settings(augmentation: Augmentation | None) -> object:
 @contextmanager
 def _progress(task: str) -> Iterator[None]:
     """Name what is reported inside after the run it belongs to."""
-    from nnmfaug.progress import current
-
     outer = current()
     if outer is None:
         yield
         return
     with reporting_to(lambda inner, done, total: outer(f"{task}, {inner}", done, total)):
         yield
-
-
-__all__ = ["Arms", "Augmentation", "Augmenter", "Duplicate", "Given", "Trained", "report", "run_experiment"]

@@ -1,4 +1,4 @@
-"""Link predictors on PyKEEN: training that grows, fast scores, ranks. Importing this loads torch only when used."""
+"""Link predictors on PyKEEN: a growing training set, fast scores, ranks. Torch is loaded when it is needed."""
 
 from nnmfaug.linkpred.predictor import LinkPredictor, TrainOptions
 from nnmfaug.linkpred.trained import Answer, Trained, load_trained

@@ -1,14 +1,15 @@
 """A training set that grows: G plus the first ⌊(e/E)^k·|S|⌋ generated triples at epoch e (section 2.4).
 
 :class:`GrowingMixin` goes before any training loop of PyKEEN. The generated triples are in the batches, in the
-negative sampler and in the inverse triples; the training factory itself stays G, so they are never in the filter of an
-evaluation.
+negative sampler and in the inverse triples; the training factory itself stays G, so they are never in the filter
+of an evaluation.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -62,7 +63,7 @@ class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
         Whether ``extra`` may have triples of G, which then count twice. Not for LCWA, whose labels would be 2.
     """
 
-    hpo_default: ClassVar[Mapping[str, Any]] = {
+    hpo_default: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
         **TrainingLoop.hpo_default,
         "exponent": {"type": float, "low": 0.5, "high": 6.0},
         "extra_share": {"type": float, "low": 0.0, "high": 1.0},
@@ -82,7 +83,8 @@ class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
         self.extra_weight, self.extra_share = extra_weight, 1.0
         factory = kwargs["triples_factory"]
         self.extra = _load(extra, factory, repeats=repeats)
-        self._factory, self._n_epochs = None, 1
+        self._factory: CoreTriplesFactory | None = None
+        self._n_epochs = 1
         if extra_weight != 1.0:
             self.loss_weighter = ExtraWeighter(self.extra, extra_weight, factory)
 
@@ -112,7 +114,7 @@ class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
         return self.schedule(epoch, self._n_epochs, int(self.extra_share * len(self.extra)))
 
     def _create_training_data_loader(self, triples_factory: CoreTriplesFactory, **kwargs: Any) -> Any:  # noqa: ANN401
-        make = super()._create_training_data_loader
+        make = super()._create_training_data_loader  # type: ignore[safe-super]  # of the loop this stands before
         if triples_factory is not self._factory or not len(self.extra):  # a callback may pass validation triples
             return make(triples_factory, **kwargs)
 
@@ -176,7 +178,7 @@ class WholeEpochInstances(BatchedSLCWAInstances):
     def _shares(self) -> list[range]:
         n, workers = len(self.mapped_triples), max(self.n_workers, 1)
         cuts = [n * i // workers for i in range(workers + 1)]
-        return [range(a, b) for a, b in zip(cuts, cuts[1:], strict=False)]
+        return [range(a, b) for a, b in pairwise(cuts)]
 
     def __len__(self) -> int:
         """Number of batches; each worker has a last one that may be short."""
@@ -189,7 +191,7 @@ class WholeEpochSLCWATrainingLoop(SLCWATrainingLoop):
 
     instances: ClassVar[type[WholeEpochInstances]] = WholeEpochInstances
 
-    def _create_training_data_loader(  # type: ignore[override]
+    def _create_training_data_loader(
         self,
         triples_factory: CoreTriplesFactory,
         *,
@@ -228,7 +230,7 @@ class NNMFAugTrainingLoop(GrowingMixin, WholeEpochSLCWATrainingLoop):
     """sLCWA with a growing training set; ``pipeline(training_loop="nnmfaug")`` after ``import nnmfaug.pykeen``."""
 
 
-class NNMFAugLCWATrainingLoop(GrowingMixin, LCWATrainingLoop):
+class NNMFAugLCWATrainingLoop(GrowingMixin, LCWATrainingLoop):  # type: ignore[misc]
     """LCWA with a growing training set; ``pipeline(training_loop="nnmfauglcwa")``."""
 
 
@@ -243,13 +245,21 @@ def _load(extra: str | Path | Tensor | None, factory: CoreTriplesFactory, *, rep
         raise ValueError(msg)
     limits = torch.tensor([factory.num_entities, factory.real_num_relations, factory.num_entities])
     if len(extra) and not bool(((extra >= 0) & (extra < limits)).all()):
-        msg = f"extra has ids outside of the {factory.num_entities} entities and {factory.real_num_relations} relations"
+        sizes = f"{factory.num_entities} entities and {factory.real_num_relations} relations"
+        msg = f"extra has ids outside of the {sizes}"
         raise ValueError(msg)
     both = torch.cat([factory.mapped_triples, extra])
-    if not repeats and len(torch.unique(both, dim=0)) < len(torch.unique(factory.mapped_triples, dim=0)) + len(extra):
+    if not repeats and len(torch.unique(both, dim=0)) < len(torch.unique(factory.mapped_triples, dim=0)) + len(
+        extra
+    ):
         msg = "extra repeats a triple, or has one of the training triples: it must be a set of new ones"
         raise ValueError(msg)
     return extra
+
+
+def _has_repeats(extra: Tensor, known: Tensor) -> bool:
+    sizes = [len(torch.unique(x, dim=0)) for x in (torch.cat([known, extra]), known)]
+    return sizes[0] < sizes[1] + len(extra)
 
 
 def _ids(path: Path, factory: CoreTriplesFactory) -> Tensor:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from nnmfaug.graph import KnowledgeGraph, Splits
@@ -34,8 +33,8 @@ class LinkPredictor:
     init
         Length of a new entity.
     loss, temperature, margin
-        ``softmax`` of scores / temperature; ``self-adversarial`` with a margin and 1 / temperature as the sharpness
-        of its weights; ``margin`` is a hinge.
+        ``softmax`` of scores / temperature; ``self-adversarial`` with a margin, its weights sharpened by
+        ``temperature``; ``margin`` is a hinge.
     negatives, shared
         Entities a triple is compared with; the same for the whole batch, or PyKEEN's own for each triple.
     reciprocal
@@ -91,6 +90,7 @@ class LinkPredictor:
 
         Examples
         --------
+        >>> from nnmfaug.linkpred import LinkPredictor
         >>> LinkPredictor.preset("rotate", "wn18rr").model
         'rotate'
         """
@@ -138,4 +138,3 @@ class TrainOptions:
     threads: int | None = None
     device: Device = "auto"
     extra_weight: float = 1.0
-    labels: Mapping[str, str] = field(default_factory=dict)

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 import torch
 from pykeen.losses import CrossEntropyLoss, Loss, NSSALoss
 from pykeen.models import ERModel
-from pykeen.nn import Representation
 from torch import Tensor
 from torch.nn import functional
 
@@ -33,7 +32,9 @@ class SharedNegativesInstances(WholeEpochInstances):
         positives = self.mapped_triples[item]
         everyone = self.num_negatives >= self.num_entities
         negatives = (
-            torch.arange(self.num_entities) if everyone else torch.randint(self.num_entities, (self.num_negatives,))
+            torch.arange(self.num_entities)
+            if everyone
+            else torch.randint(self.num_entities, (self.num_negatives,))
         )
         batch = {"positives": positives, "negatives": negatives}
         if self.loss_weighter is not None:
@@ -62,10 +63,10 @@ class SharedNegativesTrainingLoop(WholeEpochSLCWATrainingLoop):
             raise TypeError(msg)
         self.num_negatives = num_negatives
 
-    def _create_training_data_loader(self, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]  # noqa: ANN401
+    def _create_training_data_loader(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         loader = super()._create_training_data_loader(*args, **kwargs)
-        loader.dataset.num_negatives = self.num_negatives
-        loader.dataset.num_entities = self.model.num_entities
+        dataset: Any = loader.dataset
+        dataset.num_negatives, dataset.num_entities = self.num_negatives, self.model.num_entities
         return loader
 
     def _process_batch(  # type: ignore[override]
@@ -74,7 +75,8 @@ class SharedNegativesTrainingLoop(WholeEpochSLCWATrainingLoop):
         if slice_size is not None:
             msg = "slicing is not possible with shared negatives"
             raise AttributeError(msg)
-        device, model = self.model.device, self.model
+        model: Any = self.model  # an ERModel, see __init__
+        device = model.device
         positives, negatives = batch["positives"][start:stop].to(device), batch["negatives"].to(device)
         weights = batch["weights"][start:stop].to(device) if "weights" in batch else None
         b, k = len(positives), len(negatives)
@@ -109,8 +111,8 @@ class SampledSoftmaxLoss(Loss):
     cross-entropy. Scores are divided by ``temperature`` first.
     """
 
-    def __init__(self, temperature: float = 1.0, reduction: str = "mean") -> None:
-        super().__init__(reduction=reduction)
+    def __init__(self, temperature: float = 1.0) -> None:
+        super().__init__()
         self.temperature = temperature
 
     def process_slcwa_scores(
@@ -165,6 +167,3 @@ def _score(model: ERModel[Any, Any, Any], *parts: tuple[Sequence[Tensor], int]) 
 
 def _one(parts: Sequence[Tensor]) -> Any:  # noqa: ANN401  # a tensor, or several for a model that has several
     return parts[0] if len(parts) == 1 else parts
-
-
-__all__ = ["NNMFAugSharedTrainingLoop", "Representation", "SampledSoftmaxLoss", "SelfAdversarialLoss"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nnmfaug.errors import DataError
-from nnmfaug.graph import KnowledgeGraph, Splits, Vocabulary
+from nnmfaug.graph import KnowledgeGraph, Vocabulary
 from nnmfaug.io.files import replacing
 from nnmfaug.metrics import Ranks
 

@@ -95,7 +95,7 @@ class _Watch(TrainingCallback):
     """Lowers the learning rate, looks at valid, tells how far training is."""
 
     def __init__(self, settings: LinkPredictor, splits: Splits, known: KnowledgeGraph, every: int | None) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.settings, self.valid, self.known, self.every = settings, splits.valid, known, every
         self.curve: list[dict[str, float]] = []
         self.seconds = 0.0

@@ -1,0 +1,56 @@
+"""Settings with a name, searched on valid triples by ``benchmarks/tune.py`` before any augmented arm was run.
+
+``transe`` and ``rotate`` are for comparisons; the ``-long`` ones train larger models for hours; the ``-paper``
+ones are the defaults of pykg2vec, the library of the paper: small, slow to learn, and what its tables most likely
+were made with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from nnmfaug.linkpred.predictor import LinkPredictor
+
+_STRONG = LinkPredictor(
+    init=6.0, loss="softmax", temperature=0.5, negatives=1024, reciprocal=True, optimizer="adagrad", lr=0.25
+)
+_TRANSE = replace(_STRONG, model="transe", dim=128, dropout=0.3, epochs=100, batch_size=256)
+_ROTATE = replace(_STRONG, model="rotate", dim=128, dropout=0.4, epochs=100, batch_size=256)
+_PAPER = LinkPredictor(
+    dim=50,
+    init=1.0,
+    loss="margin",
+    negatives=1,
+    shared=False,
+    reciprocal=False,
+    epochs=200,
+    batch_size=128,
+    optimizer="adam",
+    lr=0.01,
+    decay=(),
+)
+
+PRESETS: dict[str, LinkPredictor] = {
+    "transe": _TRANSE,
+    "rotate": _ROTATE,
+    "transe-paper": replace(_PAPER, model="transe", norm=1, normalize=True, margin=0.8),
+    "rotate-paper": replace(_PAPER, model="rotate", squared=True, loss="self-adversarial", margin=6.0),
+}
+"""Name → settings for any data set."""
+
+TUNED: dict[tuple[str, str], LinkPredictor] = {}
+"""Name and data set → settings where it matters."""
+
+
+def find_preset(name: str, dataset: str = "") -> LinkPredictor:
+    """Return the settings of that name, those for the data set if there are any."""
+    names = dict.fromkeys([*PRESETS, *(preset for preset, _ in TUNED)])
+    if name not in names:
+        msg = f"no preset {name!r}: there are {', '.join(names)}"
+        raise ValueError(msg)
+    found = TUNED.get((name, dataset.lower())) or PRESETS.get(name)
+    if found is None:
+        places = ", ".join(data for preset, data in TUNED if preset == name)
+        msg = f"preset {name!r} is for {places}, not for {dataset!r}"
+        raise ValueError(msg)
+    return found
