@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nnmfaug.clustering import DBSCAN, HDBSCAN, Agglomerative, KMeans, Partition, cluster
+    from nnmfaug.controls import RandomTriples, TypedTriples
     from nnmfaug.counts import Counts
     from nnmfaug.embedding import NMF, Factors
     from nnmfaug.engine import Processes, Serial
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "nnmfaug.recipe": ["NNMFAug", "augment"],
     "nnmfaug.clustering": ["DBSCAN", "HDBSCAN", "Agglomerative", "KMeans", "Partition", "cluster"],
+    "nnmfaug.controls": ["RandomTriples", "TypedTriples"],
     "nnmfaug.counts": ["Counts"],
     "nnmfaug.embedding": ["NMF", "Factors"],
     "nnmfaug.engine": ["Processes", "Serial"],
@@ -112,6 +114,7 @@ __all__ = [
     "PairsByDegree",
     "Partition",
     "Processes",
+    "RandomTriples",
     "ReadOptions",
     "ReadReport",
     "Sample",
@@ -121,6 +124,7 @@ __all__ = [
     "Spectral",
     "Splits",
     "TripleDistribution",
+    "TypedTriples",
     "UniformClusters",
     "UniformPairs",
     "Vocabulary",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,12 +36,20 @@ FIRST_RATE = 0.4
 DRAW, ORDER, ESTIMATE = 1, 2, 3  # streams of random numbers
 
 
+class Source(Protocol):
+    """A law over triples."""
+
+    def log_prob(self, triples: ArrayLike) -> Array:
+        """Logarithm of the probability of each row of ids, shape (n, 3)."""
+        ...
+
+
 @dataclass(frozen=True)
 class Sample:
     """Generated triples in the order they were drawn or ranked, S in the paper, and the law they are from."""
 
     graph: KnowledgeGraph
-    source: TripleDistribution = field(repr=False)
+    source: Source = field(repr=False)
 
     @cached_property
     def log_prob(self) -> Array:
@@ -50,7 +58,10 @@ class Sample:
 
     @property
     def clusters(self) -> NDArray[np.int32]:
-        """The cluster that both entities of each triple belong to."""
+        """The cluster that both entities of each triple belong to, if the law has clusters."""
+        if not isinstance(self.source, TripleDistribution):
+            msg = f"a sample of {type(self.source).__name__} has no clusters"
+            raise AttributeError(msg)
         return self.source.partition.labels[self.triples[:, 0]]
 
     @property
