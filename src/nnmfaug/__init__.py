@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nnmfaug.clustering import DBSCAN, HDBSCAN, Agglomerative, KMeans, Partition, cluster
     from nnmfaug.comparison import Comparison, compare
+    from nnmfaug.controls import RandomTriples, TypedTriples
     from nnmfaug.counts import Counts
     from nnmfaug.embedding import NMF, Factors
     from nnmfaug.engine import Processes, Serial
@@ -62,6 +63,7 @@ _HOMES = {
     "nnmfaug.recipe": ["NNMFAug", "augment", "select"],
     "nnmfaug.clustering": ["DBSCAN", "HDBSCAN", "Agglomerative", "KMeans", "Partition", "cluster"],
     "nnmfaug.comparison": ["Comparison", "compare"],
+    "nnmfaug.controls": ["RandomTriples", "TypedTriples"],
     "nnmfaug.counts": ["Counts"],
     "nnmfaug.embedding": ["NMF", "Factors"],
     "nnmfaug.engine": ["Processes", "Serial"],
@@ -129,6 +131,7 @@ __all__ = [
     "Partition",
     "Polynomial",
     "Processes",
+    "RandomTriples",
     "Ranks",
     "ReadOptions",
     "ReadReport",
@@ -143,6 +146,7 @@ __all__ = [
     "TrainOptions",
     "Trained",
     "TripleDistribution",
+    "TypedTriples",
     "UniformClusters",
     "UniformPairs",
     "Vocabulary",

@@ -17,7 +17,7 @@ from nnmfaug.generation import describe_settings
 from nnmfaug.graph import KnowledgeGraph, Splits
 from nnmfaug.linkpred import LinkPredictor, Trained, TrainOptions
 from nnmfaug.progress import current, reporting_to
-from nnmfaug.runs import Run, load_run, run_path
+from nnmfaug.runs import Run, load_run, run_path, save_run
 from nnmfaug.schedule import Polynomial, Schedule
 from nnmfaug.seeding import generator
 
@@ -28,7 +28,9 @@ class Drawn(Protocol):
     """What a distribution gives: triples in their order."""
 
     @property
-    def graph(self) -> KnowledgeGraph: ...
+    def graph(self) -> KnowledgeGraph:
+        """The triples."""
+        ...
 
 
 class Distribution(Protocol):
@@ -152,9 +154,11 @@ def run_experiment(
         found = _existing(folder, arm, seed, settings)
         if found is None:
             with _progress(f"run {place + 1} of {len(todo)}: {arm}, seed {seed}"):
-                found = _run(
-                    splits, predictor, (arm, arms[arm]), seed, settings, options, folder, seeds[0] == seed
-                )
+                found, trained = _run(splits, predictor, arm, arms[arm], seed, options)
+            found = replace(found, settings=settings)
+            if seed == seeds[0]:
+                trained.save(model_folder(folder, arm, seed))
+            save_run(found, folder)
         runs[arm, seed] = found
     return [runs[arm, seed] for arm in arms for seed in seeds]
 

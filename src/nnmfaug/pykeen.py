@@ -2,8 +2,8 @@
 
 Afterwards ``pipeline(training_loop="nnmfaug", training_loop_kwargs={"extra": "extra.tsv"}, …)`` trains on a set
 that grows; ``"nnmfauglcwa"`` is the same with LCWA, ``"nnmfaugshared"`` with negatives shared by the batch.
-Interactions, losses and the data set ``dl50a`` are found by name, too. In ``hpo_pipeline``, put the negative sampler into
-``training_loop_kwargs``: PyKEEN 1.11.1 drops it for any loop that is not its own.
+Interactions, losses and the data set ``dl50a`` are found by name, too. In ``hpo_pipeline``, put the negative
+sampler into ``training_loop_kwargs``: PyKEEN 1.11.1 drops it for any loop that is not its own.
 """
 
 from pykeen.losses import loss_resolver

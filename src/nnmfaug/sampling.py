@@ -6,7 +6,7 @@ import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,12 +38,20 @@ FIRST_RATE = 0.4
 DRAW, ORDER, ESTIMATE = 1, 2, 3  # streams of random numbers
 
 
+class Source(Protocol):
+    """A law over triples."""
+
+    def log_prob(self, triples: ArrayLike) -> Array:
+        """Logarithm of the probability of each row of ids, shape (n, 3)."""
+        ...
+
+
 @dataclass(frozen=True)
 class Sample:
     """Generated triples in the order they were drawn or ranked, S in the paper, and the law they are from."""
 
     graph: KnowledgeGraph
-    source: TripleDistribution = field(repr=False)
+    source: Source = field(repr=False)
 
     @cached_property
     def log_prob(self) -> Array:
@@ -52,7 +60,10 @@ class Sample:
 
     @property
     def clusters(self) -> NDArray[np.int32]:
-        """The cluster that both entities of each triple belong to."""
+        """The cluster that both entities of each triple belong to, if the law has clusters."""
+        if not isinstance(self.source, TripleDistribution):
+            msg = f"a sample of {type(self.source).__name__} has no clusters"
+            raise AttributeError(msg)
         return self.source.partition.labels[self.triples[:, 0]]
 
     @property
@@ -171,7 +182,7 @@ class TripleDistribution:
 
     def draw(self, n: int, *, seed: int, engine: Engine | None = None) -> IntArray:
         """Draw n triples independently, shape (n, 3); they may repeat and may be known."""
-        n = _whole(n)
+        n = whole(n)
         if n and not self.support_size:
             raise SamplingError(why_empty(self.law, self.graph.vocabulary), available=0)
         found, n_done = np.zeros((0, 3), dtype=np.int64), 0
@@ -188,7 +199,7 @@ class TripleDistribution:
         SamplingError
             If there are fewer than n.
         """
-        n = _whole(n)
+        n = whole(n)
         if n > self.n_new:
             partial = self._listed(self.n_new, seed) if self.support_size <= MAX_LISTED else None
             raise SamplingError(self._why_fewer(n), available=self.n_new, partial=partial)
@@ -210,7 +221,7 @@ class TripleDistribution:
 
     def top(self, n: int) -> Sample:
         """Return the n most probable new triples; equally probable ones by id."""
-        n = _whole(n)
+        n = whole(n)
         triples, logs = self._list()
         if n > len(triples):
             raise SamplingError(self._why_fewer(n), available=len(triples), partial=self._sample(triples))
@@ -321,7 +332,7 @@ def _known_part(graph: KnowledgeGraph, names: Vocabulary) -> KnowledgeGraph:
     return KnowledgeGraph.from_labels(rows, names)
 
 
-def _whole(n: int) -> int:
+def whole(n: int) -> int:
     try:
         number = operator.index(n)
     except TypeError:

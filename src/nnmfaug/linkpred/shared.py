@@ -97,7 +97,8 @@ class SharedNegativesTrainingLoop(WholeEpochSLCWATrainingLoop):
             )
             for scores, target in sides
         ]
-        return torch.stack(losses).mean() + model.collect_regularization_term()
+        total: Tensor = torch.stack(losses).mean() + model.collect_regularization_term()
+        return total
 
 
 class NNMFAugSharedTrainingLoop(GrowingMixin, SharedNegativesTrainingLoop):
