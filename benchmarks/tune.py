@@ -24,16 +24,13 @@ from nnmfaug.linkpred import LinkPredictor, TrainOptions
 Space = Mapping[str, tuple[Any, ...]]
 
 SPACE: Space = {
-    "init": (1.0, 2.0, 4.0, 6.0, 9.0),
-    "temperature": (0.1, 0.2, 0.35, 0.5, 0.75, 1.0),
-    "dropout": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5),
-    "lr": (5e-3, 1e-2, 2e-2, 4e-2),
-    "batch_size": (128, 256, 512, 1024),
+    "init": (2.0, 4.0, 6.0, 9.0),
+    "temperature": (0.2, 0.35, 0.5, 0.75, 1.0),
+    "dropout": (0.2, 0.3, 0.4, 0.5, 0.6),
+    "lr": (0.1, 0.2, 0.4),
+    "batch_size": (128, 256, 512),
     "reciprocal": (True, False),
-    "optimizer": ("adagrad", "adam"),
 }
-ADAGRAD = 10.0
-"""How much larger Adagrad's learning rates are than Adam's."""
 
 
 def main() -> None:
@@ -52,7 +49,7 @@ def main() -> None:
     path = args.o / f"{args.dataset}-{args.model}.jsonl"
     if not args.show:
         fixed = {key: json.loads(value) for key, _, value in (text.partition("=") for text in args.set)}
-        start = replace(LinkPredictor(model=args.model, epochs=args.epochs), **fixed)
+        start = replace(LinkPredictor(model=args.model, epochs=args.epochs, optimizer="adagrad"), **fixed)
         search(na.read_splits(args.dataset), start, set(fixed), path, args)
     for trial in sorted(read(path), key=lambda trial: -trial["mrr"])[:10]:
         plain = asdict(LinkPredictor())
@@ -86,8 +83,6 @@ def propose(
     best = max(done, key=lambda trial: trial["mrr"])["settings"] if done and not explore else plain(start)
     picked = {name: space[name][int(rng.integers(len(space[name])))] for name in chosen}
     settings = {**plain(start), **{name: best[name] for name in names}, **picked}
-    if settings["optimizer"] == "adagrad" and settings["lr"] < 0.025 and {"lr", "optimizer"} & set(chosen):
-        settings["lr"] *= ADAGRAD
     return LinkPredictor(**{**settings, "decay": tuple(map(tuple, settings["decay"]))})
 
 

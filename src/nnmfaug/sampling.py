@@ -333,6 +333,7 @@ def _known_part(graph: KnowledgeGraph, names: Vocabulary) -> KnowledgeGraph:
 
 
 def whole(n: int) -> int:
+    """Return a number of triples as an int, or raise."""
     try:
         number = operator.index(n)
     except TypeError:
