@@ -85,7 +85,7 @@ _HOMES = {
         "write_splits",
         "write_triples",
     ],
-    "nnmfaug.linkpred": ["LinkPredictor", "TrainOptions", "Trained", "load_trained"],
+    "nnmfaug.linkpred": ["LinkPredictor", "Trained", "TrainOptions", "load_trained"],
     "nnmfaug.metrics": ["Ranks"],
     "nnmfaug.runs": ["Run", "load_runs"],
     "nnmfaug.sampling": ["Sample", "TripleDistribution"],
