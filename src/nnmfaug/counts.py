@@ -60,6 +60,20 @@ class DistinctRows:
     def __len__(self) -> int:
         return len(self.counts)
 
+    @cached_property
+    def weights(self) -> Array:
+        """``counts`` as floating-point numbers."""
+        return self.counts.astype(np.float64)
+
+    @cached_property
+    def _transposed(self) -> list[tuple[slice, csr_array]]:
+        """The blocks of rows, transposed."""
+        return [(block, csr_array(self.rows[block].T)) for block in blocks(len(self))]
+
+    def cross(self, x: Array) -> Array:
+        """Rowsᵀ·X, as :func:`cross`, faster when asked again."""
+        return tree_sum(np.asarray(part @ x[block]) for block, part in self._transposed)
+
 
 @dataclass(frozen=True)
 class Counts:
