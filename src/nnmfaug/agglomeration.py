@@ -12,7 +12,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
-from nnmfaug.engine import one_thread
+from nnmfaug.engine import blocks, one_thread
 from nnmfaug.progress import report
 
 Array = NDArray[np.float64]
@@ -111,11 +111,9 @@ class Matrix:
         self.ids = self.slots = np.arange(len(rows))
         self._weights, self._linkage = weights.copy(), linkage
         self._matrix = cdist(rows, rows)
-        if linkage == "ward":
-            scale = np.multiply.outer(weights, weights)
-            scale *= self._matrix
-            scale /= np.add.outer(weights, weights)
-            self._matrix *= scale
+        for block in blocks(len(rows), size=64) if linkage == "ward" else ():  # a few rows at a time stay in cache
+            part, own = self._matrix[block], weights[block, None]
+            part *= part * (own * weights) / (own + weights)
         np.fill_diagonal(self._matrix, np.inf)
 
     def nearest(self, i: int, before: int) -> int:
