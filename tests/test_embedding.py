@@ -238,7 +238,7 @@ def test_distinct_rows_give_what_all_rows_give(init: Start) -> None:
     rows: list[Row] = [(f"{h}{i}", r, f"{t}{i % 4}") for i in range(30) for h, r, t in RANK_TWO]
     rows += [(f"a{i}", "s", "x0") for i in range(5)] + [("x0", "u", "a1"), ("x1", "u", "a2")]
     counts, nmf = toy(rows), NMF(2, 0.1, 0.5, init=init, max_iter=40)
-    sides = [replace(nmf, init="random")._side(m, counts.seen) for m in (counts.heads, counts.tails)]
+    sides = replace(nmf, init="random")._sides(counts)
     assert len(counts.head_rows) < len(sides[0]) == counts.n_entities
     plain = nmf._descend(sides[0], sides[1], *start_of(nmf, counts))
     found = quiet(nmf, counts)

@@ -23,8 +23,8 @@ Linkage = Literal["ward", "average", "complete", "single"]
 class Centres:
     """Clusters by centre and weight; their distance is Ward's, by how much a merge adds to the sum of squares.
 
-    One product of a matrix and a vector bounds all distances of a cluster from below, by ‖a‖² − 2a·b + ‖b‖² less what
-    rounding may do to it. Few are near enough to be the smallest; those alone are computed as ‖a − b‖², which does
+    One product of a matrix and a vector bounds all distances of a cluster from below: ‖a‖² − 2a·b + ‖b‖² less
+    what rounding may do to it. Few can then be the smallest, and those alone are computed as ‖a − b‖², which does
     not cancel.
     """
 
@@ -62,7 +62,8 @@ class Centres:
         bounds[slot] = np.inf
         first = int(bounds.argmin())
         slack = 2 * self._doubt * (norm + float(self._norms[first])) / float(self._sums[first])
-        return (bounds <= float(bounds[first]) + slack).nonzero()[0]
+        possible: NDArray[np.bool_] = bounds <= float(bounds[first]) + slack
+        return possible.nonzero()[0]
 
     def _distances(self, slot: int, others: Ids) -> Array:
         """Distances to two other slots or more: the sum of a single column would round in another order."""

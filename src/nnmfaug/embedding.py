@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nnmfaug.counts import Affinity, Array, Counts, DistinctRows, cross
+from nnmfaug.counts import Affinity, Array, Counts, DistinctRows
 from nnmfaug.engine import blocks, one_thread, tree_sum
 from nnmfaug.seeding import generator
 
@@ -122,7 +122,7 @@ class NMF:
         n, p = counts.n_entities, self.n_components
         if not counts.seen.any():
             return Factors(read_only(np.zeros((n, p))), read_only(np.zeros((n, p))), (0.0,), 0, converged=True)
-        heads, tails = (self._side(m, counts.seen) for m in (counts.heads, counts.tails))
+        heads, tails = self._sides(counts)
         if p >= heads.rows.shape[1]:
             msg = f"n_components={p}: C has rank at most {heads.rows.shape[1]}, its number of relations"
             warnings.warn(f"{msg}; W₁ = A, W₂ = Bᵀ is already exact", UserWarning, stacklevel=2)
@@ -135,13 +135,14 @@ class NMF:
             found, head=_spread(found.head, heads, counts.seen), tail=_spread(found.tail, tails, counts.seen)
         )
 
-    def _side(self, matrix: csr_array, seen: NDArray[np.bool_]) -> DistinctRows:
+    def _sides(self, counts: Counts) -> tuple[DistinctRows, DistinctRows]:
         """Rows to work on: the distinct ones, unless the start is to tell equal ones apart."""
-        rows = used(matrix, seen)
         if self.init != "random":
-            return DistinctRows.of(rows)
-        n = int(rows.shape[0])
-        return DistinctRows(rows, np.arange(n), np.ones(n, dtype=np.int64))
+            return _used_rows(counts.head_rows, counts.seen), _used_rows(counts.tail_rows, counts.seen)
+        n = int(counts.seen.sum())
+        each, ones = np.arange(n), np.ones(n, dtype=np.int64)
+        heads, tails = (DistinctRows(used(m, counts.seen), each, ones) for m in (counts.heads, counts.tails))
+        return heads, tails
 
     def _start(self, heads: DistinctRows, tails: DistinctRows, seed: int) -> tuple[Array, Array]:
         mean, p = _affinity(heads, tails).mean(), self.n_components
@@ -284,10 +285,18 @@ def _affinity(heads: DistinctRows, tails: DistinctRows) -> Affinity:
     return Affinity(heads.rows, tails.rows, heads.counts, tails.counts)
 
 
-def used(matrix: csr_array, seen: NDArray[np.bool_]) -> csr_array:
-    """The matrix without entities and relations that have no triple."""
+def used(matrix: csr_array, seen: NDArray[np.bool_] | NDArray[np.intp]) -> csr_array:
+    """These rows of the matrix, without relations that have no triple."""
     rows = matrix[seen].astype(np.float64)
     return csr_array(rows[:, rows.sum(axis=0) > 0])
+
+
+def _used_rows(distinct: DistinctRows, seen: NDArray[np.bool_]) -> DistinctRows:
+    """What :meth:`DistinctRows.of` would find in the used part of a matrix."""
+    numbers, first, inverse = np.unique(distinct.inverse[seen], return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rows = used(distinct.rows, numbers[order])
+    return DistinctRows(rows, np.argsort(order)[inverse], np.bincount(inverse)[order].astype(np.int64))
 
 
 def _spread(x: Array, side: DistinctRows, seen: NDArray[np.bool_]) -> Array:

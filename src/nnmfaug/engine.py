@@ -84,7 +84,7 @@ def _call(item: object) -> object:
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """While open, BLAS has one thread: matrices here are narrow, and threads would add up in an order of their own."""
+    """While open, BLAS has one thread: matrices here are narrow, and threads would add up in their own order."""
     return cast("AbstractContextManager[object]", _pools().limit(limits=1, user_api="blas"))
 
 
