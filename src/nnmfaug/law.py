@@ -57,10 +57,9 @@ class Law:
     @cached_property
     def pair_scale(self) -> Array:
         """p(cluster) / Σ over ordered pairs of two of its entities of the weights; 0 where there is no pair."""
-        inside = self.labels >= 0
-        labels, h, t = self.labels[inside], self.head_weights[inside], self.tail_weights[inside]
-        n_clusters = len(self.cluster_weights)
-        heads, tails, both = (np.bincount(labels, weights=w, minlength=n_clusters) for w in (h, t, h * t))
+        h, t, n_clusters = self.head_weights, self.tail_weights, len(self.cluster_weights)
+        sums = (np.bincount(self.labels + 1, weights=w, minlength=n_clusters + 1) for w in (h, t, h * t))
+        heads, tails, both = (of_each[1:] for of_each in sums)  # the first is of what is in no cluster
         pairs = heads * tails - both
         chance = self.cluster_weights / max(self.cluster_weights.sum(), np.finfo(float).tiny)
         possible = pairs > 1e-12 * heads * tails
