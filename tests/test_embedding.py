@@ -401,3 +401,14 @@ def test_bad_arguments_are_named_with_their_value(arguments: dict[str, Any], mes
 def test_a_negative_seed_is_refused_where_something_is_drawn() -> None:
     with pytest.raises(ValueError, match="seed=-1"):
         NMF(2, init="random").fit(load("nations"), seed=-1)
+
+
+def test_the_used_part_of_distinct_rows_is_what_the_used_part_has_distinct() -> None:
+    rows: list[Row] = [("b", "r", "c"), ("d", "r", "c"), ("d", "s", "b"), ("e", "r", "c"), ("f", "t", "f")]
+    counts = toy(rows)  # f has no triple that counts, and t none at all
+    for matrix, distinct in ((counts.heads, counts.head_rows), (counts.tails, counts.tail_rows)):
+        found = embedding._used_rows(distinct, counts.seen)
+        expected = DistinctRows.of(embedding.used(matrix, counts.seen))
+        np.testing.assert_array_equal(found.rows.toarray(), expected.rows.toarray())
+        np.testing.assert_array_equal(found.inverse, expected.inverse)
+        np.testing.assert_array_equal(found.counts, expected.counts)

@@ -125,7 +125,7 @@ class Law:
         return shares
 
     @cached_property
-    def _total_table(self) -> Array | None:
+    def _total_table(self) -> Array | NDArray[np.float32] | None:
         """Σ over r of A[h, r]·B[t, r] for distinct rows, if that is what is needed and few rows are distinct.
 
         Whole numbers, so the sums are exact in any order.
@@ -134,7 +134,9 @@ class Law:
         n_cells = len(tails) * max(len(heads), self.counts.n_relations)
         if self.smooth or self.relation_law.temperature != 1 or n_cells > MAX_TABLE:
             return None
-        return np.asarray(heads.rows.astype(np.float64) @ tails.rows.T.astype(np.float64).toarray())
+        largest = heads.rows.data.max(initial=0) * np.asarray(tails.rows.sum(axis=1)).max(initial=0)
+        kind = np.float32 if largest < 2**24 else np.float64  # half the memory, if that is enough digits
+        return np.asarray(heads.rows.astype(kind) @ tails.rows.T.astype(kind).toarray())
 
     def _totals(self, h: Ids, t: Ids, columns: Bools | None = None) -> Array:
         """Sum of the weights of all relations, or of some, for each pair."""
