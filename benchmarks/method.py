@@ -214,8 +214,9 @@ def sampling(full: bool) -> None:
     clusters = [np.flatnonzero(labels == cluster) for cluster in range(dist.partition.n_clusters)]
     a, b = dist.law.counts.heads.toarray(), dist.law.counts.tails.toarray()
     known = {(h, r, t) for h, r, t in graph.triples.tolist()}
+    fresh = iter([our_fit(replace(graph)) for _ in range(3)])  # with nothing kept from an earlier call
     first, again, theirs = seconds(
-        lambda: replace(dist, law=replace(dist.law)).sample(n, seed=0),  # with nothing kept from an earlier call
+        lambda: next(fresh).sample(n, seed=0),
         lambda: dist.sample(n, seed=0),
         lambda: loop(clusters, a, b, known, n),
     )

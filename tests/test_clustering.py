@@ -31,6 +31,7 @@ from nnmfaug.clustering import (
 from nnmfaug.progress import reporting_to
 
 Array = NDArray[np.float64]
+Ids = NDArray[np.intp]
 LINKAGES: tuple[Linkage, ...] = ("ward", "average", "complete", "single")
 FAMILY: list[Clusterer] = [
     *(Agglomerative(n_clusters=4, linkage=name) for name in LINKAGES),
@@ -501,3 +502,24 @@ def test_ward_by_a_matrix_and_by_centres_are_one(seed: int) -> None:
     for n_clusters in (2, 10, 60):
         labels = (cut(*merges, n_clusters) for merges in (by_matrix, by_centres))
         assert agreement(*labels) == 1
+
+
+def merges_by_brute_force(rows: Array, weights: Array) -> tuple[Ids, Array]:
+    """The same chain with every distance computed as a sum of squares."""
+
+    class Plain(Centres):
+        def _near(self, slot: int) -> Ids:
+            return np.flatnonzero(np.isfinite(self._norms) & (np.arange(len(self.ids)) != slot))
+
+    return merge_all(Plain(rows, weights), len(rows))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-7, 1e-9, 1e-12])
+@pytest.mark.parametrize("decimals", [1, 16])
+def test_bounds_rule_out_nothing_that_is_nearest_whatever_cancels(scale: float, decimals: int) -> None:
+    rng = np.random.default_rng(7)
+    rows = np.unique(0.5 + scale * rng.random((300, 4)).round(decimals), axis=0)  # near-equal, and many ties
+    weights = rng.integers(1, 20, len(rows)).astype(np.float64)
+    found, expected = merge_all(Centres(rows, weights), len(rows)), merges_by_brute_force(rows, weights)
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_array_equal(found[1], expected[1])

@@ -255,7 +255,7 @@ def test_distinct_rows_give_what_all_rows_give(init: Start) -> None:
     rows: list[Row] = [(f"{h}{i}", r, f"{t}{i % 4}") for i in range(30) for h, r, t in RANK_TWO]
     rows += [(f"a{i}", "s", "x0") for i in range(5)] + [("x0", "u", "a1"), ("x1", "u", "a2")]
     counts, nmf = toy(rows), NMF(2, 0.1, 0.5, init=init, max_iter=40)
-    sides = [replace(nmf, init="random")._side(m, counts.seen) for m in (counts.heads, counts.tails)]
+    sides = replace(nmf, init="random")._sides(counts)
     assert len(counts.head_rows) < len(sides[0]) == counts.n_entities
     plain = nmf._descend(sides[0], sides[1], *start_of(nmf, counts))
     found = quiet(nmf, counts)
@@ -424,3 +424,14 @@ def test_auto_is_not_for_factors_alone() -> None:
 def test_a_negative_seed_is_refused_where_something_is_drawn() -> None:
     with pytest.raises(ValueError, match="seed=-1"):
         NMF(2, init="random").fit(load("nations"), seed=-1)
+
+
+def test_the_used_part_of_distinct_rows_is_what_the_used_part_has_distinct() -> None:
+    rows: list[Row] = [("b", "r", "c"), ("d", "r", "c"), ("d", "s", "b"), ("e", "r", "c"), ("f", "t", "f")]
+    counts = toy(rows)  # f has no triple that counts, and t none at all
+    for matrix, distinct in ((counts.heads, counts.head_rows), (counts.tails, counts.tail_rows)):
+        found = embedding._used_rows(distinct, counts.seen)
+        expected = DistinctRows.of(embedding.used(matrix, counts.seen))
+        np.testing.assert_array_equal(found.rows.toarray(), expected.rows.toarray())
+        np.testing.assert_array_equal(found.inverse, expected.inverse)
+        np.testing.assert_array_equal(found.counts, expected.counts)

@@ -31,7 +31,7 @@ class Table:
 
 
 @pytest.mark.parametrize("n_values", [1, 2, 4, 1000])
-def test_ranks_are_those_of_brute_force_with_ties(n_values: int):
+def test_ranks_are_those_of_brute_force_with_ties(n_values: int) -> None:
     splits = na.read_splits("nations")
     known, test = splits.together(), splits.test
     model: Any = Table(known.n_entities, known.n_relations, n_values)
@@ -50,7 +50,7 @@ def test_ranks_are_those_of_brute_force_with_ties(n_values: int):
 
 @pytest.mark.parametrize("reciprocal", [True, False])
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
-def test_filtered_metrics_are_those_of_pykeen(reciprocal: bool):
+def test_filtered_metrics_are_those_of_pykeen(reciprocal: bool) -> None:
     from pykeen.evaluation import RankBasedEvaluator
 
     splits = na.read_splits("umls")
@@ -65,7 +65,7 @@ def test_filtered_metrics_are_those_of_pykeen(reciprocal: bool):
         assert ours[name] == pytest.approx(theirs.get_metric(f"both.realistic.{name}"), rel=1e-5)
 
 
-def test_no_generated_triple_is_in_the_filter():
+def test_no_generated_triple_is_in_the_filter() -> None:
     splits = na.read_splits("nations")
     extra = na.augment(splits.train, 100).graph
     trained = na.LinkPredictor(model="transe", dim=8, epochs=1).train(splits, extra)
@@ -73,7 +73,7 @@ def test_no_generated_triple_is_in_the_filter():
 
 
 @pytest.mark.usefixtures("archives")
-def test_all_triples_of_wn18rr_are_ranked_among_all_entities():
+def test_all_triples_of_wn18rr_are_ranked_among_all_entities() -> None:
     splits = na.read_splits("wn18rr")
     trained = na.LinkPredictor(model="transe", dim=4, epochs=1, batch_size=8192, negatives=8).train(splits)
     found = trained.rank(splits.test)
@@ -82,7 +82,7 @@ def test_all_triples_of_wn18rr_are_ranked_among_all_entities():
     assert found.raw.max() > 40_000
 
 
-def test_a_model_that_diverged_is_named():
+def test_a_model_that_diverged_is_named() -> None:
     splits = na.read_splits("nations")
     model: Any = Table(14, 55)
     model.scores[:] = torch.nan
@@ -90,7 +90,7 @@ def test_a_model_that_diverged_is_named():
         rank(model, splits.test, splits.together())
 
 
-def test_known_lists_every_completion_once():
+def test_known_lists_every_completion_once() -> None:
     known = Known(np.array([[0, 1], [2, 0], [0, 1]]), np.array([5, 6, 7]), n_relations=2)
     rows, entities = known(np.array([[0, 1], [1, 1], [2, 0], [0, 1]]))
     assert list(zip(rows.tolist(), entities.tolist(), strict=True)) == [(0, 5), (0, 7), (2, 6), (3, 5), (3, 7)]

@@ -21,13 +21,13 @@ def splits() -> na.Splits:
     return na.read_splits("nations")
 
 
-def arms(splits: na.Splits) -> dict[str, na.Augmentation | None]:
+def arms() -> dict[str, na.Augmentation | None]:
     method = na.NNMFAug(cluster=na.Agglomerative(n_clusters=3))
     return {"baseline": None, "nnmf": na.Augmentation(method), "duplicate": na.Augmentation(Duplicate(), 50)}
 
 
-def test_a_folder_has_every_run_and_the_models_of_the_first_seed(splits: na.Splits, tmp_path: Path):
-    runs = na.run_experiment(splits, SMALL, arms(splits), seeds=range(2), folder=tmp_path, options=ONE)
+def test_a_folder_has_every_run_and_the_models_of_the_first_seed(splits: na.Splits, tmp_path: Path) -> None:
+    runs = na.run_experiment(splits, SMALL, arms(), seeds=range(2), folder=tmp_path, options=ONE)
     assert [(run.arm, run.seed, run.n_extra) for run in runs] == [
         ("baseline", 0, 0),
         ("baseline", 1, 0),
@@ -47,8 +47,8 @@ def test_a_folder_has_every_run_and_the_models_of_the_first_seed(splits: na.Spli
 
 def test_an_experiment_that_was_killed_goes_on_to_the_same_numbers(
     splits: na.Splits, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    whole = na.run_experiment(splits, SMALL, arms(splits), seeds=[3], folder=tmp_path / "whole", options=ONE)
+) -> None:
+    whole = na.run_experiment(splits, SMALL, arms(), seeds=[3], folder=tmp_path / "whole", options=ONE)
     train, calls = predictor.LinkPredictor.train, []
 
     def killed(self: na.LinkPredictor, *args: object, **kwargs: object) -> object:
@@ -59,8 +59,8 @@ def test_an_experiment_that_was_killed_goes_on_to_the_same_numbers(
 
     monkeypatch.setattr(predictor.LinkPredictor, "train", killed)
     with pytest.raises(KeyboardInterrupt):
-        na.run_experiment(splits, SMALL, arms(splits), seeds=[3], folder=tmp_path / "cut", options=ONE)
-    again = na.run_experiment(splits, SMALL, arms(splits), seeds=[3], folder=tmp_path / "cut", options=ONE)
+        na.run_experiment(splits, SMALL, arms(), seeds=[3], folder=tmp_path / "cut", options=ONE)
+    again = na.run_experiment(splits, SMALL, arms(), seeds=[3], folder=tmp_path / "cut", options=ONE)
     assert len(calls) == 4  # one before, the killed one, and the two that were missing
     for run, same in zip(whole, again, strict=True):
         assert run.losses == same.losses
@@ -68,7 +68,7 @@ def test_an_experiment_that_was_killed_goes_on_to_the_same_numbers(
         np.testing.assert_array_equal(run.ranks.raw, same.ranks.raw)
 
 
-def test_runs_with_other_settings_are_not_mixed(splits: na.Splits, tmp_path: Path):
+def test_runs_with_other_settings_are_not_mixed(splits: na.Splits, tmp_path: Path) -> None:
     na.run_experiment(splits, SMALL, {"baseline": None}, seeds=[0], folder=tmp_path, options=ONE)
     other = replace(SMALL, lr=1e-3)
     with pytest.raises(na.DataError, match=r"baseline-seed0\.json: this run was made with another predictor"):
@@ -78,7 +78,7 @@ def test_runs_with_other_settings_are_not_mixed(splits: na.Splits, tmp_path: Pat
         na.run_experiment(less, SMALL, {"baseline": None}, seeds=[0], folder=tmp_path, options=ONE)
 
 
-def test_each_seed_draws_triples_of_its_own_from_train_alone(splits: na.Splits):
+def test_each_seed_draws_triples_of_its_own_from_train_alone(splits: na.Splits) -> None:
     augmentation = na.Augmentation(na.NNMFAug(cluster=na.Agglomerative(n_clusters=3)), 40)
     first, second = (augmentation.triples(splits.train, seed) for seed in (0, 1))
     assert len(first) == len(second) == 40
@@ -87,13 +87,13 @@ def test_each_seed_draws_triples_of_its_own_from_train_alone(splits: na.Splits):
     assert first == augmentation.triples(splits.train, 0)
 
 
-def test_a_duplicate_repeats_train_and_only_train(splits: na.Splits):
+def test_a_duplicate_repeats_train_and_only_train(splits: na.Splits) -> None:
     triples = na.Augmentation(Duplicate(), 100).triples(splits.train, 0)
     assert splits.train.contains(triples.triples).all()
     assert len(triples) == 100
 
 
-def test_given_triples_keep_their_order_and_must_be_new(splits: na.Splits):
+def test_given_triples_keep_their_order_and_must_be_new(splits: na.Splits) -> None:
     new = na.augment(splits.train, 30).graph
     assert na.Augmentation(Given(new), 20).triples(splits.train, 0).labels() == new.labels()[:20]
     known = na.KnowledgeGraph(splits.vocabulary, splits.train.triples[:2])
@@ -101,7 +101,7 @@ def test_given_triples_keep_their_order_and_must_be_new(splits: na.Splits):
         na.Augmentation(Given(known, "x.tsv"), 2).triples(splits.train, 0)
 
 
-def test_amounts_are_shares_or_numbers(splits: na.Splits):
+def test_amounts_are_shares_or_numbers(splits: na.Splits) -> None:
     method = na.RandomTriples()
     assert len(na.Augmentation(method, 0.5).triples(splits.train, 0)) == len(splits.train) // 2
     assert len(na.Augmentation(method, 7).triples(splits.train, 0)) == 7
@@ -109,7 +109,7 @@ def test_amounts_are_shares_or_numbers(splits: na.Splits):
         na.Augmentation(method, 0.0001).triples(splits.train, 0)
 
 
-def test_nothing_to_compare_by_is_said_before_training(splits: na.Splits, tmp_path: Path):
+def test_nothing_to_compare_by_is_said_before_training(splits: na.Splits, tmp_path: Path) -> None:
     empty = na.Splits.merge("mine", train=splits.train)
     with pytest.raises(na.DataError, match="no test triples"):
         na.run_experiment(empty, SMALL, {"baseline": None}, folder=tmp_path)
@@ -118,14 +118,14 @@ def test_nothing_to_compare_by_is_said_before_training(splits: na.Splits, tmp_pa
     assert not list(tmp_path.iterdir())
 
 
-def test_progress_names_the_run(splits: na.Splits, tmp_path: Path):
+def test_progress_names_the_run(splits: na.Splits, tmp_path: Path) -> None:
     told: list[str] = []
-    with reporting_to(lambda task, done, total: told.append(task)):
+    with reporting_to(lambda task, *_: told.append(task)):
         na.run_experiment(splits, SMALL, {"baseline": None}, seeds=[4], folder=tmp_path, options=ONE)
     assert "run 1 of 1: baseline, seed 4, training" in told
 
 
-def test_a_saved_model_gives_the_same_ranks_and_answers(splits: na.Splits, tmp_path: Path):
+def test_a_saved_model_gives_the_same_ranks_and_answers(splits: na.Splits, tmp_path: Path) -> None:
     trained = na.LinkPredictor(model="rotate", dim=8, epochs=2).train(splits, options=ONE)
     trained.save(tmp_path)
     again = na.load_trained(tmp_path)
@@ -140,7 +140,7 @@ def test_a_saved_model_gives_the_same_ranks_and_answers(splits: na.Splits, tmp_p
     assert all(a.known == ((a.entity, "embassy", "china") in facts) for a in heads)
 
 
-def test_questions_that_make_no_sense_are_answered_with_advice(splits: na.Splits):
+def test_questions_that_make_no_sense_are_answered_with_advice(splits: na.Splits) -> None:
     trained = SMALL.train(splits, options=ONE)
     with pytest.raises(ValueError, match="'chine' is no entity of this model; did you mean 'china'"):
         trained.predict(head="chine", relation="embassy")
@@ -151,7 +151,7 @@ def test_questions_that_make_no_sense_are_answered_with_advice(splits: na.Splits
 
 
 @pytest.mark.parametrize("harm", ["missing", "truncated", "format", "weights", "json"])
-def test_a_broken_model_is_named(splits: na.Splits, tmp_path: Path, harm: str):
+def test_a_broken_model_is_named(splits: na.Splits, tmp_path: Path, harm: str) -> None:
     SMALL.train(splits, options=ONE).save(tmp_path)
     weights, meta = tmp_path / "model.safetensors", tmp_path / "model.json"
     if harm == "missing":
@@ -164,11 +164,11 @@ def test_a_broken_model_is_named(splits: na.Splits, tmp_path: Path, harm: str):
         weights.unlink()
     else:
         meta.write_text("{")
-    with pytest.raises(na.DataError, match="no model here|not a model that this nnmfaug can read"):
+    with pytest.raises(na.DataError, match=r"no model here|not a model that this nnmfaug can read"):
         na.load_trained(tmp_path)
 
 
-def test_models_of_arms_have_folders_of_their_own():
+def test_models_of_arms_have_folders_of_their_own() -> None:
     assert model_folder("runs", "nnmf", 0).parts == ("runs", "models", "nnmf-seed0")
 
 
@@ -183,12 +183,12 @@ def test_models_of_arms_have_folders_of_their_own():
         ({"shared": False}, "loss='softmax' goes with shared=True"),
     ],
 )
-def test_impossible_settings_are_refused(settings: dict[str, object], message: str):
+def test_impossible_settings_are_refused(settings: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         na.LinkPredictor(**settings)  # type: ignore[arg-type]
 
 
-def test_presets_exist_for_the_models_of_the_paper():
+def test_presets_exist_for_the_models_of_the_paper() -> None:
     for name in ("transe", "rotate", "transe-paper", "rotate-paper"):
         assert na.LinkPredictor.preset(name).model == name.partition("-")[0]
     with pytest.raises(ValueError, match="no preset 'conve': there are transe, rotate"):
@@ -196,18 +196,18 @@ def test_presets_exist_for_the_models_of_the_paper():
 
 
 @pytest.mark.parametrize("name", ["transe-paper", "rotate-paper"])
-def test_presets_of_the_paper_train(splits: na.Splits, name: str):
+def test_presets_of_the_paper_train(splits: na.Splits, name: str) -> None:
     trained = na.LinkPredictor.preset(name).with_settings(epochs=2).train(splits, options=ONE)
     assert len(trained.losses) == 2
 
 
-def test_a_loss_that_is_no_number_is_said_to_have_diverged(splits: na.Splits):
+def test_a_loss_that_is_no_number_is_said_to_have_diverged(splits: na.Splits) -> None:
     wild = na.LinkPredictor(model="transe", dim=4, epochs=3, optimizer="sgd", lr=1e38)
     with pytest.raises(ValueError, match="diverged, use a smaller learning rate"):
         wild.train(splits, options=ONE)
 
 
-def test_a_curve_has_metrics_on_valid(splits: na.Splits):
+def test_a_curve_has_metrics_on_valid(splits: na.Splits) -> None:
     options = na.TrainOptions(evaluate_every=2, threads=1)
     curve = na.LinkPredictor(model="transe", dim=8, epochs=5).train(splits, options=options).curve
     assert [point["epoch"] for point in curve] == [2, 4, 5]

@@ -19,6 +19,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 HEAVY = {"torch", "pykeen", "dask", "distributed", "matplotlib", "sklearn", "pandas"}
 FORBIDDEN_MODULES = {"pickle", "cPickle", "_pickle", "joblib", "dill", "cloudpickle", "shelve", "marshal"}
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__"}
+TORCH = {"Tensor", "nn", "optim"}
 NEW_RANDOM = {"default_rng", "Generator", "SeedSequence", "PCG64", "PCG64DXSM", "Philox", "BitGenerator"}
 
 
@@ -60,7 +61,8 @@ def node_findings(node: ast.AST) -> Iterator[str]:
         modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
         yield from (f"import {module}" for module in modules if module.split(".")[0] in FORBIDDEN_MODULES)
         if isinstance(node, ast.ImportFrom) and node.module in ("random", "numpy.random", "torch", "yaml"):
-            yield from (f"from {node.module} import {a.name}" for a in node.names if a.name not in NEW_RANDOM)
+            good = TORCH if node.module == "torch" else NEW_RANDOM
+            yield from (f"from {node.module} import {a.name}" for a in node.names if a.name not in good)
         yield from (f"import {module}" for module in modules if module == "random")
     if isinstance(node, ast.Assert):
         yield "assert, which -O removes"

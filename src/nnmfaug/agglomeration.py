@@ -12,6 +12,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
+from nnmfaug.engine import blocks, one_thread
 from nnmfaug.progress import report
 
 Array = NDArray[np.float64]
@@ -20,40 +21,76 @@ Linkage = Literal["ward", "average", "complete", "single"]
 
 
 class Centres:
-    """Clusters by centre and weight; their distance is Ward's, by how much a merge adds to the sum of squares."""
+    """Clusters by centre and weight; their distance is Ward's, by how much a merge adds to the sum of squares.
+
+    One product of a matrix and a vector bounds all distances of a cluster from below: ‖a‖² − 2a·b + ‖b‖² less
+    what rounding may do to it. Few can then be the smallest, and those alone are computed as ‖a − b‖², which does
+    not cancel.
+    """
 
     def __init__(self, rows: Array, weights: Array) -> None:
-        self.ids = np.arange(len(rows))  # the cluster in each slot …
+        n, n_features = rows.shape
+        self.ids = np.arange(n)  # the cluster in each slot …
         self.slots = self.ids.copy()  # … and the slot of each cluster
-        self._alive = len(rows)
-        self._take(np.ascontiguousarray(rows.T), weights.copy())
+        self._alive = n
+        self._doubt = 8 * (n_features + 4) * float(np.finfo(np.float64).eps)
+        self._query = np.full(n_features + 2, 1 - self._doubt)
+        self._take(np.vstack([rows.T, np.square(rows).sum(axis=1), np.ones(n)]), weights.copy())
 
-    def _take(self, centres: Array, weights: Array) -> None:
-        self._centres, self._weights = centres, weights
-        self._difference, self._distances = np.empty_like(centres), np.empty_like(weights)
+    def _take(self, points: Array, weights: Array) -> None:
+        self._points, self._centres, self._norms = points, points[:-2], points[-2]
+        self._weights, self._inverse = weights, 1 / weights
+        self._bounds, self._sums = np.empty_like(weights), np.empty_like(weights)
 
-    def distances(self, i: int) -> Array:
-        """Return the distance from a cluster to that in each slot: infinite to itself and to what is gone."""
-        slot, difference, distances = self.slots[i], self._difference, self._distances
-        weight = self._weights[slot]
-        np.subtract(self._centres, self._centres[:, slot, None], out=difference)
+    def nearest(self, i: int, before: int) -> int:
+        """Return the cluster nearest to i; of several, ``before`` or else that in the first slot."""
+        slot = self.slots[i]
+        near = self._near(slot)
+        if len(near) > 1:
+            distances = self._distances(slot, near)
+            near = near[distances == distances.min()]
+        found: list[int] = self.ids[near].tolist()
+        return before if before in found else found[0]
+
+    def _near(self, slot: int) -> Ids:
+        """The slots, without this one, that a lower bound of the distance does not rule out."""
+        query, bounds, norm = self._query, self._bounds, float(self._norms[slot])
+        np.multiply(self._centres[:, slot], -2, out=query[:-2])
+        query[-1] = query[-2] * norm
+        np.matmul(query, self._points, out=bounds)
+        np.divide(bounds, np.add(self._inverse, self._inverse[slot], out=self._sums), out=bounds)
+        bounds[slot] = np.inf
+        first = int(bounds.argmin())
+        slack = 2 * self._doubt * (norm + float(self._norms[first])) / float(self._sums[first])
+        possible: NDArray[np.bool_] = bounds <= float(bounds[first]) + slack
+        return possible.nonzero()[0]
+
+    def _distances(self, slot: int, others: Ids) -> Array:
+        """Distances to two other slots or more: the sum of a single column would round in another order."""
+        difference = self._centres.take(others, axis=1)
+        difference -= self._centres[:, slot, None]
         np.multiply(difference, difference, out=difference)
-        np.add.reduce(difference, axis=0, out=distances)
-        distances *= self._weights * weight / (self._weights + weight)
-        distances[slot] = np.inf
+        weights, weight = self._weights[others], self._weights[slot]
+        distances: Array = np.add.reduce(difference, axis=0) * (weights * weight / (weights + weight))
         return distances
+
+    def distance(self, i: int, j: int) -> float:
+        """Return the distance of two clusters."""
+        a, b = self.slots[i], self.slots[j]
+        return float(self._distances(a, np.array([b, b]))[0])
 
     def merge(self, i: int, j: int) -> None:
         """Let cluster i take in j."""
         centres, weights, a, b = self._centres, self._weights, self.slots[i], self.slots[j]
         total = weights[a] + weights[b]
-        centres[:, a] = (weights[a] * centres[:, a] + weights[b] * centres[:, b]) / total
-        weights[a] = total
-        centres[:, b] = np.inf
+        centre = (weights[a] * centres[:, a] + weights[b] * centres[:, b]) / total
+        centres[:, a], self._norms[a] = centre, centre @ centre
+        weights[a], self._inverse[a] = total, 1 / total
+        centres[:, b], self._norms[b] = 0, np.inf
         self._alive -= 1
         if 4 * self._alive < 3 * len(self.ids):
-            keep = np.flatnonzero(np.isfinite(centres[0]))
-            self._take(centres.take(keep, axis=1), weights[keep])
+            keep = np.flatnonzero(np.isfinite(self._norms))
+            self._take(self._points.take(keep, axis=1), weights[keep])
             self.ids = self.ids[keep]
             self.slots[self.ids] = np.arange(len(keep))
 
@@ -75,13 +112,20 @@ class Matrix:
         self.ids = self.slots = np.arange(len(rows))
         self._weights, self._linkage = weights.copy(), linkage
         self._matrix = cdist(rows, rows)
-        if linkage == "ward":
-            self._matrix *= self._matrix * np.multiply.outer(weights, weights) / np.add.outer(weights, weights)
+        for block in blocks(len(rows), size=64) if linkage == "ward" else ():  # a few rows at a time stay in cache
+            part, own = self._matrix[block], weights[block, None]
+            part *= part * (own * weights) / (own + weights)
         np.fill_diagonal(self._matrix, np.inf)
 
-    def distances(self, i: int) -> Array:
-        """Return the distance from a cluster to each: infinite to itself and to what is gone."""
-        return np.asarray(self._matrix[i])
+    def nearest(self, i: int, before: int) -> int:
+        """Return the cluster nearest to i; of several, ``before`` or else the first."""
+        distances = self._matrix[i]
+        found = int(distances.argmin())
+        return before if before >= 0 and distances[before] <= distances[found] else found
+
+    def distance(self, i: int, j: int) -> float:
+        """Return the distance of two clusters."""
+        return float(self._matrix[i, j])
 
     def merge(self, i: int, j: int) -> None:
         """Let cluster i take in j."""
@@ -91,7 +135,7 @@ class Matrix:
         else:
             share = float(self._weights[i] / total)
             distances = _UPDATES[self._linkage](self._matrix[i], self._matrix[j], share)
-        distances[[i, j]] = np.inf
+        distances[i] = distances[j] = np.inf
         self._weights[i] = total
         self._matrix[i] = self._matrix[:, i] = distances
         self._matrix[j] = self._matrix[:, j] = np.inf
@@ -111,6 +155,11 @@ def ward_links(rows: Array, weights: Array) -> Centres | Matrix:
 
 def merge_all(links: Centres | Matrix, n: int) -> tuple[Ids, Array]:
     """Merge n clusters into one by the nearest-neighbour chain: pairs of rows and their heights, unsorted."""
+    with one_thread():
+        return _merge_all(links, n)
+
+
+def _merge_all(links: Centres | Matrix, n: int) -> tuple[Ids, Array]:
     pairs, heights = np.empty((n - 1, 2), dtype=np.intp), np.empty(n - 1)
     alive = np.ones(n, dtype=np.bool_)
     chain: list[int] = []
@@ -129,11 +178,11 @@ def merge_all(links: Centres | Matrix, n: int) -> tuple[Ids, Array]:
 def _follow(links: Centres | Matrix, chain: list[int]) -> float:
     """Add to the chain the nearest of its last until the last two are nearest to each other: their distance."""
     while True:
-        distances = links.distances(chain[-1])
-        nearest = int(distances.argmin())
-        if len(chain) > 1 and distances[links.slots[chain[-2]]] <= distances[nearest]:
-            return float(distances[nearest])
-        chain.append(int(links.ids[nearest]))
+        before = chain[-2] if len(chain) > 1 else -1
+        nearest = links.nearest(chain[-1], before)
+        if nearest == before:
+            return links.distance(chain[-1], before)
+        chain.append(nearest)
 
 
 def cut(pairs: Ids, heights: Array, n_clusters: int) -> Ids:

@@ -60,6 +60,20 @@ class DistinctRows:
     def __len__(self) -> int:
         return len(self.counts)
 
+    @cached_property
+    def weights(self) -> Array:
+        """``counts`` as floating-point numbers."""
+        return self.counts.astype(np.float64)
+
+    @cached_property
+    def _transposed(self) -> list[tuple[slice, csr_array]]:
+        """The blocks of rows, transposed."""
+        return [(block, csr_array(self.rows[block].T)) for block in blocks(len(self))]
+
+    def cross(self, x: Array) -> Array:
+        """Rowsᵀ·X, as :func:`cross`, faster when asked again."""
+        return tree_sum(np.asarray(part @ x[block]) for block, part in self._transposed)
+
 
 @dataclass(frozen=True)
 class Counts:
@@ -81,9 +95,9 @@ class Counts:
     @classmethod
     def of(cls, graph: KnowledgeGraph) -> Counts:
         """Count the triples of a graph."""
-        h, r, t = graph.triples[graph.triples[:, 0] != graph.triples[:, 2]].T
-        shape = (graph.n_entities, graph.n_relations)
-        return cls(_count(h, r, shape), _count(t, r, shape))
+        h, r, t = graph.triples.T
+        times, shape = (h != t).astype(np.int64), (graph.n_entities, graph.n_relations)
+        return cls(_count(h, r, times, shape), _count(t, r, times, shape))
 
     @property
     def n_entities(self) -> int:
@@ -250,6 +264,8 @@ def _patterns(matrix: csr_array, weights: NDArray[np.int64] | None) -> DistinctR
     return DistinctRows(found.rows, found.inverse, counts)
 
 
-def _count(entities: IntArray, relations: IntArray, shape: tuple[int, int]) -> csr_array:
-    ones = np.ones(len(entities), dtype=np.int64)
-    return csr_array((ones, (entities, relations)), shape=shape)
+def _count(entities: IntArray, relations: IntArray, times: NDArray[np.int64], shape: tuple[int, int]) -> csr_array:
+    """How often each entity stands with each relation, when each triple counts so many times, or not at all."""
+    counts = csr_array((times, (entities, relations)), shape=shape)
+    counts.eliminate_zeros()
+    return counts

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nnmfaug.counts import Affinity, Array, Counts, DistinctRows, cross
-from nnmfaug.engine import blocks, tree_sum
+from nnmfaug.counts import Affinity, Array, Counts, DistinctRows
+from nnmfaug.engine import blocks, one_thread, tree_sum
 from nnmfaug.seeding import generator
 from nnmfaug.sizes import Size, check_size, decided
 
@@ -123,17 +123,14 @@ class NMF:
 
     def fit(self, counts: Counts, *, seed: int = 0) -> Factors:
         """Factorise the C of these counts."""
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
         n, p = counts.n_entities, decided("n_components", self.n_components)
         if not counts.seen.any():
             return Factors(read_only(np.zeros((n, p))), read_only(np.zeros((n, p))), (0.0,), 0, converged=True)
-        heads, tails = (self._side(m, counts.seen) for m in (counts.heads, counts.tails))
+        heads, tails = self._sides(counts)
         if p >= heads.rows.shape[1]:
             msg = f"n_components={p}: C has rank at most {heads.rows.shape[1]}, its number of relations"
             warnings.warn(f"{msg}; W₁ = A, W₂ = Bᵀ is already exact", UserWarning, stacklevel=2)
-        # One thread: the matrices of a sweep are narrow, and threads would add up in an order of their own.
-        with threadpool_limits(1, "blas"):
+        with one_thread():
             found = self._descend(heads, tails, *self._start(heads, tails, seed))
         if self.tol > 0 and not found.converged:
             msg = f"violation still above tol={self.tol} after max_iter={self.max_iter} iterations"
@@ -142,13 +139,14 @@ class NMF:
             found, head=_spread(found.head, heads, counts.seen), tail=_spread(found.tail, tails, counts.seen)
         )
 
-    def _side(self, matrix: csr_array, seen: NDArray[np.bool_]) -> DistinctRows:
+    def _sides(self, counts: Counts) -> tuple[DistinctRows, DistinctRows]:
         """Rows to work on: the distinct ones, unless the start is to tell equal ones apart."""
-        rows = used(matrix, seen)
         if self.init != "random":
-            return DistinctRows.of(rows)
-        n = int(rows.shape[0])
-        return DistinctRows(rows, np.arange(n), np.ones(n, dtype=np.int64))
+            return _used_rows(counts.head_rows, counts.seen), _used_rows(counts.tail_rows, counts.seen)
+        n = int(counts.seen.sum())
+        each, ones = np.arange(n), np.ones(n, dtype=np.int64)
+        heads, tails = (DistinctRows(used(m, counts.seen), each, ones) for m in (counts.heads, counts.tails))
+        return heads, tails
 
     def _start(self, heads: DistinctRows, tails: DistinctRows, seed: int) -> tuple[Array, Array]:
         mean, p = _affinity(heads, tails).mean(), decided("n_components", self.n_components)
@@ -182,46 +180,50 @@ class NMF:
         """Improve each column of a factor in turn, in place; return the violation."""
         gram = other.gram + self.alpha * (1 - self.l1_ratio) * np.eye(len(other.gram))
         target = np.asarray(side.rows @ other.product) - self.alpha * self.l1_ratio
-        weights = side.counts.astype(np.float64)
-        parts = (_sweep_block(x[block], target[block], gram, weights[block]) for block in blocks(len(x)))
-        return float(tree_sum(parts)[0])
+        parts = (_sweep_block(x[block], target[block], gram, side.weights[block]) for block in blocks(len(x)))
+        return float(tree_sum(parts).sum())
 
     def _objective(self, norm: float, left: _Summary, right: _Summary) -> float:
         misfit = float(norm - 2 * np.sum(left.product * right.product) + np.sum(left.gram * right.gram))
         if misfit < _CANCELLED * norm:
             misfit = _exact_misfit(left, right)
-        absolute = left.total + right.total
+        if not self.alpha:
+            return 0.5 * misfit
+        absolute = left.total() + right.total()
         squared = float(np.trace(left.gram) + np.trace(right.gram))
         return 0.5 * misfit + self.alpha * (self.l1_ratio * absolute + 0.5 * (1 - self.l1_ratio) * squared)
 
 
 class _Summary(NamedTuple):
-    """A factor X of a side M, with all that the other side needs of it: MᵀX, XᵀX and the sum of X."""
+    """A factor X of a side M, with all that the other side needs of it: MᵀX and XᵀX, over all rows."""
 
     side: DistinctRows
     x: Array
     product: Array
     gram: Array
-    total: float
+
+    def total(self) -> float:
+        """Sum of X over all rows."""
+        return float(tree_sum(self.side.weights[b] @ self.x[b] for b in blocks(len(self.x))).sum())
 
 
 def _summary(side: DistinctRows, x: Array) -> _Summary:
-    weights = side.counts.astype(np.float64)
-    gram = tree_sum((x[b].T * weights[b]) @ x[b] for b in blocks(len(x)))
-    total = tree_sum(weights[b] @ x[b] for b in blocks(len(x)))
-    return _Summary(side, x, cross(side.rows, x, side.counts), gram, float(total.sum()))
+    scaled = x.T * side.weights
+    gram = tree_sum(scaled[:, b] @ x[b] for b in blocks(len(x)))
+    return _Summary(side, x, side.cross(scaled.T), gram)
 
 
 def _sweep_block(x: Array, target: Array, gram: Array, weights: Array) -> Array:
-    violation = np.zeros(1)
+    """Improve the columns; return what each adds to the violation."""
+    gradients, highest = np.empty_like(x), np.where(x == 0, 0, np.inf)  # what is zero stays, or grows
     for k, row in enumerate(gram):
-        column = x[:, k]
-        gradient = x @ row - target[:, k]
-        projected = np.where(column == 0, np.minimum(gradient, 0), gradient)
-        violation += weights @ np.abs(projected)
+        column, gradient = x[:, k], gradients[:, k]
+        np.matmul(x, row, out=gradient)
+        gradient -= target[:, k]
+        np.minimum(gradient, highest[:, k], out=gradient)
         if row[k] != 0:
             np.maximum(column - gradient / row[k], 0, out=column)
-    return violation
+    return np.asarray(weights @ np.abs(gradients, out=gradients))
 
 
 def _exact_misfit(left: _Summary, right: _Summary) -> float:
@@ -287,10 +289,18 @@ def _affinity(heads: DistinctRows, tails: DistinctRows) -> Affinity:
     return Affinity(heads.rows, tails.rows, heads.counts, tails.counts)
 
 
-def used(matrix: csr_array, seen: NDArray[np.bool_]) -> csr_array:
-    """The matrix without entities and relations that have no triple."""
+def used(matrix: csr_array, seen: NDArray[np.bool_] | NDArray[np.intp]) -> csr_array:
+    """These rows of the matrix, without relations that have no triple."""
     rows = matrix[seen].astype(np.float64)
     return csr_array(rows[:, rows.sum(axis=0) > 0])
+
+
+def _used_rows(distinct: DistinctRows, seen: NDArray[np.bool_]) -> DistinctRows:
+    """What :meth:`DistinctRows.of` would find in the used part of a matrix."""
+    numbers, first, inverse = np.unique(distinct.inverse[seen], return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rows = used(distinct.rows, numbers[order])
+    return DistinctRows(rows, np.argsort(order)[inverse], np.bincount(inverse)[order].astype(np.int64))
 
 
 def _spread(x: Array, side: DistinctRows, seen: NDArray[np.bool_]) -> Array:

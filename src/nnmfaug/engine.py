@@ -9,8 +9,10 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, cast
+from functools import cache
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +81,19 @@ def _receive(work: Callable[..., object]) -> None:
 
 def _call(item: object) -> object:
     return _received[0](item)
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """While open, BLAS has one thread: matrices here are narrow, and threads would add up in their own order."""
+    return cast("AbstractContextManager[object]", _pools().limit(limits=1, user_api="blas"))
+
+
+@cache
+def _pools() -> Any:  # noqa: ANN401  # it has no types
+    """The libraries that numpy uses; to look for them takes milliseconds, so it is done once."""
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()
 
 
 def blocks(n_rows: int, size: int = BLOCK_ROWS) -> list[slice]:

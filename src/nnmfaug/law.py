@@ -57,10 +57,9 @@ class Law:
     @cached_property
     def pair_scale(self) -> Array:
         """p(cluster) / Σ over ordered pairs of two of its entities of the weights; 0 where there is no pair."""
-        inside = self.labels >= 0
-        labels, h, t = self.labels[inside], self.head_weights[inside], self.tail_weights[inside]
-        n_clusters = len(self.cluster_weights)
-        heads, tails, both = (np.bincount(labels, weights=w, minlength=n_clusters) for w in (h, t, h * t))
+        h, t, n_clusters = self.head_weights, self.tail_weights, len(self.cluster_weights)
+        sums = (np.bincount(self.labels + 1, weights=w, minlength=n_clusters + 1) for w in (h, t, h * t))
+        heads, tails, both = (of_each[1:] for of_each in sums)  # the first is of what is in no cluster
         pairs = heads * tails - both
         chance = self.cluster_weights / max(self.cluster_weights.sum(), np.finfo(float).tiny)
         possible = pairs > 1e-12 * heads * tails
@@ -84,19 +83,30 @@ class Law:
     @cached_property
     def support_size(self) -> int:
         """Number of triples with a probability above zero."""
-        per_pair = int(self.relations_allowed.sum()) if self.smooth else 1
-        return int(self.rectangles.sizes().sum()) * per_pair
+        return int(self.rectangles.sizes().sum()) * self._per_pair
+
+    @property
+    def least_support_size(self) -> int:
+        """A number that ``support_size`` is not below, found faster."""
+        return int(self.rectangles.least_sizes().sum()) * self._per_pair
+
+    @property
+    def _per_pair(self) -> int:
+        """Number of triples that a pair of a rectangle stands for."""
+        return int(self.relations_allowed.sum()) if self.smooth else 1
 
     def in_support(self, triples: Ids) -> Bools:
         """Say for each row of ids whether its probability is above zero."""
         h, r, t = triples.T
-        same = (self.labels[h] == self.labels[t]) & (self.labels[h] >= 0) & (h != t)
-        allowed = self.heads_allowed[h] & self.tails_allowed[t] & self.relations_allowed[r]
-        weighty = (self.head_weights[h] > 0) & (self.tail_weights[t] > 0)
-        possible = same & allowed & weighty
+        possible: Bools = self.labels[h] == self.labels[t]
+        places = np.flatnonzero(possible)  # what follows takes longer, and most are in two clusters
+        h, r, t = triples.take(places, axis=0).T
+        kept = (self.labels[h] >= 0) & (h != t) & (self.head_weights[h] > 0) & (self.tail_weights[t] > 0)
+        kept &= self.heads_allowed[h] & self.tails_allowed[t] & self.relations_allowed[r]
         if not self.smooth:
-            possible &= (entries(self.counts.heads, h, r) > 0) & (entries(self.counts.tails, t, r) > 0)
-        return np.asarray(possible)
+            kept &= (entries(self.counts.heads, h, r) > 0) & (entries(self.counts.tails, t, r) > 0)
+        possible[places] = kept
+        return possible
 
     def relation_shares(self, h: Ids, t: Ids, r: Ids) -> Array:
         """p(r | h, t) for each row; 0 where the two share no relation."""
@@ -109,19 +119,24 @@ class Law:
         if table is None:
             totals = self._totals(h, t)
         else:
-            totals = table[self.counts.head_rows.inverse[h], self.counts.tail_rows.inverse[t]]
-        return np.divide(weights, totals, out=np.zeros(len(weights)), where=totals > 0)
+            cells = self.counts.head_rows.inverse[h] * table.shape[1] + self.counts.tail_rows.inverse[t]
+            totals = table.ravel()[cells]
+        shares: Array = weights / np.maximum(totals, np.finfo(np.float64).tiny)  # a sum of 0 is of zeros
+        return shares
 
     @cached_property
-    def _total_table(self) -> Array | None:
+    def _total_table(self) -> Array | NDArray[np.float32] | None:
         """Σ over r of A[h, r]·B[t, r] for distinct rows, if that is what is needed and few rows are distinct.
 
         Whole numbers, so the sums are exact in any order.
         """
         heads, tails = self.counts.head_rows, self.counts.tail_rows
-        if self.smooth or self.relation_law.temperature != 1 or len(heads) * len(tails) > MAX_TABLE:
+        n_cells = len(tails) * max(len(heads), self.counts.n_relations)
+        if self.smooth or self.relation_law.temperature != 1 or n_cells > MAX_TABLE:
             return None
-        return np.asarray((heads.rows @ tails.rows.T).toarray(), dtype=np.float64)
+        largest = heads.rows.data.max(initial=0) * np.asarray(tails.rows.sum(axis=1)).max(initial=0)
+        kind = np.float32 if largest < 2**24 else np.float64  # half the memory, if that is enough digits
+        return np.asarray(heads.rows.astype(kind) @ tails.rows.T.astype(kind).toarray())
 
     def _totals(self, h: Ids, t: Ids, columns: Bools | None = None) -> Array:
         """Sum of the weights of all relations, or of some, for each pair."""

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from nnmfaug.graph import stable_order
+
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
@@ -40,13 +42,18 @@ class Sides:
         return bool((steps == steps[:1]).all())
 
     @property
+    def lengths(self) -> Ids:
+        """Number of entities per rectangle."""
+        return self.ends - self.starts
+
+    @property
     def masses(self) -> Array:
         """Sum of weights per rectangle."""
         return self.cumulative[self.ends] - self.cumulative[self.starts]
 
     def keys(self, n_entities: int) -> Ids:
         """One number per entity of a rectangle: the rectangle, then the entity."""
-        lengths = self.ends - self.starts
+        lengths = self.lengths
         rectangles = np.repeat(np.arange(len(lengths)), lengths)
         within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         keys: Ids = rectangles * n_entities + self.entities[np.repeat(self.starts, lengths) + within]
@@ -79,7 +86,7 @@ class Rectangles:
         n_columns = int(heads.shape[1])
         head_keys, head_parts = _by_key(heads, labels, head_weights)
         tail_keys, tail_parts = _by_key(tails, labels, tail_weights)
-        keys = np.intersect1d(head_keys, tail_keys)
+        keys = common(head_keys, tail_keys)
         return cls(
             keys // n_columns,
             keys % n_columns,
@@ -93,10 +100,14 @@ class Rectangles:
     def sizes(self) -> Ids:
         """Number of triples in each rectangle, those with equal ends not counted."""
         heads, tails = self.heads, self.tails
-        areas = (heads.ends - heads.starts) * (tails.ends - tails.starts)
         n_entities = 1 + max(heads.entities.max(initial=0), tails.entities.max(initial=0))
-        both = np.intersect1d(heads.keys(n_entities), tails.keys(n_entities), assume_unique=True)
-        return areas - np.bincount(both // n_entities, minlength=len(self))
+        both = common(heads.keys(n_entities), tails.keys(n_entities))
+        return heads.lengths * tails.lengths - np.bincount(both // n_entities, minlength=len(self))
+
+    def least_sizes(self) -> Ids:
+        """What each size is at least, as though every entity of the shorter side were on the other too."""
+        heads, tails = self.heads.lengths, self.tails.lengths
+        return heads * tails - np.minimum(heads, tails)
 
     def places(self, size: int) -> Iterator[tuple[Ids, Ids, Ids]]:
         """Yield every triple as rectangle, place of the head and place of the tail, about ``size`` at a time."""
@@ -118,6 +129,14 @@ class Rectangles:
             yield _joined(pending)
 
 
+def common(a: Ids, b: Ids) -> Ids:
+    """The numbers that are in both of two ascending arrays, each once; ``np.intersect1d`` would sort again."""
+    a, b = (x[np.flatnonzero(np.diff(x, prepend=-1))] for x in (a, b))
+    merged: Ids = np.sort(np.concatenate([a, b]), kind="stable")  # which merges what is sorted already
+    repeated: Ids = merged[1:][merged[1:] == merged[:-1]]
+    return repeated
+
+
 def _joined(parts: list[tuple[Ids, Ids, Ids]]) -> tuple[Ids, Ids, Ids]:
     first, second, third = (np.concatenate(column) for column in zip(*parts, strict=True))
     return first, second, third
@@ -125,13 +144,12 @@ def _joined(parts: list[tuple[Ids, Ids, Ids]]) -> tuple[Ids, Ids, Ids]:
 
 def _by_key(matrix: csr_array, labels: Ids, weights: Array) -> tuple[Ids, tuple[Ids, Array, Array]]:
     """Sort the entries of a count matrix by cluster, relation and entity; return their keys, and the rest."""
-    entries = matrix.tocoo()
-    entities, columns = entries.row.astype(np.int64), entries.col.astype(np.int64)
-    kept = (labels[entities] >= 0) & (weights[entities] > 0)
-    keys = labels[entities[kept]] * matrix.shape[1] + columns[kept]
-    order = np.lexsort((entities[kept], keys))
-    entities = entities[kept][order]
-    return keys[order], (entities, entries.data[kept][order].astype(np.float64), weights[entities])
+    n_clusters, lengths = int(labels.max(initial=-1)) + 1, np.diff(matrix.indptr)
+    clusters = np.where((labels >= 0) & (weights > 0), labels, n_clusters)  # what is left out comes last
+    keys = np.repeat(clusters * int(matrix.shape[1]), lengths) + matrix.indices.astype(np.int64)
+    order = stable_order(keys)[: np.count_nonzero(keys < n_clusters * matrix.shape[1])]
+    entities = np.repeat(np.arange(len(labels)), lengths)[order]
+    return keys[order], (entities, matrix.data[order].astype(np.float64), weights[entities])
 
 
 def _sides(keys: Ids, entry_keys: Ids, entities: Ids, values: Array, weights: Array) -> Sides:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nnmfaug.engine import BLOCK_ROWS, Engine, Serial
 from nnmfaug.errors import SamplingError
-from nnmfaug.graph import IntArray, KnowledgeGraph, LabelledTriple, Vocabulary, unique_triples
+from nnmfaug.graph import IntArray, KnowledgeGraph, LabelledTriple, Vocabulary, first_places, unique_triples
 from nnmfaug.law import Law
 from nnmfaug.progress import report
 from nnmfaug.reasons import why_empty
@@ -35,6 +35,8 @@ DRAW_BLOCK = 1 << 14
 MAX_ROUND = 256
 FIRST_RATE = 0.4
 """Share of proposals that the first round is expected to keep."""
+GUIDE = 1 << 14
+"""Steps of the table that finds the rectangle of most proposals; a power of two, so that they are exact."""
 DRAW, ORDER, ESTIMATE = 1, 2, 3  # streams of random numbers
 
 
@@ -97,20 +99,32 @@ class Proposer:
         r = self.law.rectangles
         return np.cumsum(self.law.pair_scale[r.clusters] * r.heads.masses * r.tails.masses)
 
+    @cached_property
+    def guide(self) -> Ids:
+        """The rectangle that each of some equally spaced numbers from 0 to 1 falls in."""
+        ends = np.linspace(0, 1, GUIDE + 1) * self.cumulative[-1]
+        return np.asarray(np.searchsorted(self.cumulative, ends, side="right"))
+
+    def _rectangles(self, uniform: Array) -> Ids:
+        """Draw rectangles by mass, without a search where both ends of a step of the guide fall in one."""
+        steps = (uniform * GUIDE).astype(np.int64)
+        chosen = self.guide[steps]
+        rest = np.flatnonzero(self.guide[1:][steps] != chosen)
+        chosen[rest] = np.searchsorted(self.cumulative, uniform[rest] * self.cumulative[-1], side="right")
+        return np.minimum(chosen, len(self.cumulative) - 1)
+
     def __call__(self, block: int) -> Ids:
         """Return the triples of one block, shape (n, 3); every block has its own stream."""
         law, cells = self.law, self.law.rectangles
         where, head, tail, keep = generator(self.seed, DRAW, block).random((4, DRAW_BLOCK))
-        chosen = np.searchsorted(self.cumulative, where * self.cumulative[-1], side="right")
-        chosen = np.minimum(chosen, len(cells) - 1)
+        chosen = self._rectangles(where)
         heads, tails = cells.heads.pick(chosen, head), cells.tails.pick(chosen, tail)
         h, t = cells.heads.entities[heads], cells.tails.entities[tails]
         differ = h != t
-        h, t, chosen, keep = h[differ], t[differ], chosen[differ], keep[differ]
         if law.smooth:
-            return self._relate(h, t, keep)
-        weights = law.relation_law.weights(cells.heads.values[heads[differ]] * cells.tails.values[tails[differ]])
-        kept = keep < law.divide(weights, h, t)
+            return self._relate(h[differ], t[differ], keep[differ])
+        weights = law.relation_law.weights(cells.heads.values[heads] * cells.tails.values[tails])
+        kept = np.flatnonzero(differ & (keep < law.divide(weights, h, t)))
         return np.stack([h[kept], cells.relations[chosen[kept]], t[kept]], axis=1)
 
     def _relate(self, h: Ids, t: Ids, uniform: Array) -> Ids:
@@ -200,6 +214,8 @@ class TripleDistribution:
             If there are fewer than n.
         """
         n = whole(n)
+        if self._plenty(n):
+            return self._drawn(n, seed, engine or Serial())
         if n > self.n_new:
             partial = self._listed(self.n_new, seed) if self.support_size <= MAX_LISTED else None
             raise SamplingError(self._why_fewer(n), available=self.n_new, partial=partial)
@@ -262,6 +278,12 @@ class TripleDistribution:
         known = f"all triples that are possible, {self.support_size:,}, are known"
         return f"no new triple is possible: {known}; fewer clusters or smoothing above 0 may allow more"
 
+    def _plenty(self, n: int) -> bool:
+        """Whether n is so few that drawing is best; a bound says so sooner than counting all that is new."""
+        least = self.law.least_support_size
+        known = len(self.graph) + sum(map(len, self.excluded))
+        return least > ALWAYS_LISTED and n <= (least - known) // 4
+
     def _proposer(self, seed: int) -> Proposer:
         return Proposer(self.law, seed)
 
@@ -285,11 +307,10 @@ class TripleDistribution:
         found, n_done = np.zeros((0, 3), dtype=np.int32), 0
         while len(found) < n:
             n_done, part = self._round(seed, engine, n - len(found), n_done, len(found))
-            _, first = np.unique(self.graph.vocabulary.keys(part), return_index=True)
-            new = part[np.sort(first[~self._known(part[first])])].astype(
-                np.int32
-            )  # in order they are found faster
-            grown = np.concatenate([found, new])
+            first = first_places(self.graph.vocabulary.keys(part))
+            new = np.zeros(len(part), dtype=np.bool_)
+            new[first] = ~self._known(part.take(first, axis=0))  # in the order of the keys they are found faster
+            grown = np.concatenate([found, part.astype(np.int32).take(np.flatnonzero(new), axis=0)])
             if len(found):
                 grown = unique_triples(grown, self.graph.vocabulary, sort=False)
             if len(grown) - len(found) < len(part) // 1000:  # what is left would take for ever to draw

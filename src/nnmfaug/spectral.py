@@ -14,6 +14,7 @@ from scipy.sparse import csr_array, diags_array, hstack
 
 from nnmfaug.counts import Array, Counts, DistinctRows, cross
 from nnmfaug.embedding import check, noise, phase, read_only, triangle, used
+from nnmfaug.engine import one_thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,14 +57,12 @@ class Spectral:
 
     def fit(self, counts: Counts, *, seed: int = 0) -> Eigenvectors:  # noqa: ARG002  (as every embedding)
         """Find the eigenvectors; nothing is drawn, so the seed does not matter."""
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
         p, seen = self.n_components, counts.seen
         values, vectors = np.zeros(p), np.zeros((counts.n_entities, p), dtype=np.complex128)
         if seen.any():
             both: Any = hstack([used(m, seen) for m in (counts.heads, counts.tails)])
             side = DistinctRows.of(csr_array(both))
-            with threadpool_limits(1, "blas"):
+            with one_thread():
                 found, rows = self._eigenvectors(side)
             values[: len(found)] = found
             vectors[seen, : len(found)] = rows[side.inverse]

@@ -38,8 +38,9 @@ class FastTransE(TransEInteraction):
 class FastRotatE(RotatEInteraction):
     """−‖h ∘ r − t‖ over complex numbers; the paper's Table 3 squares it, which is ``power_norm=True``.
 
-    PyKEEN 1.11.1 takes that argument and does not look at it. Only p = 2. Relations are taken to be rotations, |r| = 1, as RotatE has them: then ‖h ∘ r − t‖ is also
-    ‖h − t ∘ r̄‖, and a query can be turned instead of all candidates.
+    PyKEEN 1.11.1 takes that argument and does not look at it. Only p = 2. Relations are taken to be rotations,
+    |r| = 1, as RotatE has them: then ‖h ∘ r − t‖ is also ‖h − t ∘ r̄‖, and a query can be turned instead of all
+    candidates.
     """
 
     def __init__(self, p: int = 2, power_norm: bool = False) -> None:

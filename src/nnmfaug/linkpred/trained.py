@@ -109,6 +109,7 @@ def load_trained(folder: str | Path) -> Trained:
 
 
 def _restore(folder: Path, meta: dict[str, Any]) -> Trained:
+    from safetensors import SafetensorError
     from safetensors.torch import load
 
     from nnmfaug.io import to_pykeen
@@ -120,7 +121,10 @@ def _restore(folder: Path, meta: dict[str, Any]) -> Trained:
         raise ValueError(msg)
     decay = tuple((float(at), float(by)) for at, by in meta["settings"].pop("decay"))
     settings = LinkPredictor(**meta["settings"], decay=decay)
-    tensors = load((folder / "model.safetensors").read_bytes())
+    try:
+        tensors = load((folder / "model.safetensors").read_bytes())
+    except SafetensorError as error:
+        raise ValueError(str(error)) from None
     names = Vocabulary(tuple(meta["entities"]), tuple(meta["relations"]))
     known = KnowledgeGraph(names, tensors.pop("known").numpy())
     model = make_model(settings, to_pykeen(known, reciprocal=settings.reciprocal))
