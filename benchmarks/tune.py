@@ -1,8 +1,8 @@
 """Search the settings of a preset on the valid triples: python benchmarks/tune.py dl50a rotate --trials 30.
 
-No generated triple and no test triple takes part. Half of the trials are random, the others change one or two
-settings of the best so far. Each trial is a line of benchmarks/tuned/DATASET-MODEL.jsonl; a killed search goes on
-where it was. ``--set dim=256`` fixes a setting, ``--show`` prints what was found.
+No generated triple and no test triple takes part. The first trial has the settings given, each other one changes
+one or two settings of the best so far. Each trial is a line of benchmarks/tuned/DATASET-MODEL.jsonl; a killed
+search goes on where it was. ``--set dim=256`` fixes a setting, ``--show`` prints what was found.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from nnmfaug.linkpred import LinkPredictor, TrainOptions
 Space = Mapping[str, tuple[Any, ...]]
 
 SPACE: Space = {
-    "init": (2.0, 4.0, 6.0, 9.0),
-    "temperature": (0.2, 0.35, 0.5, 0.75, 1.0),
-    "dropout": (0.2, 0.3, 0.4, 0.5, 0.6),
-    "lr": (0.1, 0.2, 0.4),
-    "batch_size": (128, 256, 512),
-    "reciprocal": (True, False),
+    "init": (3.0, 6.0, 9.0, 12.0),
+    "temperature": (0.25, 0.35, 0.5, 0.75, 1.0),
+    "dropout": (0.2, 0.3, 0.4, 0.5, 0.6, 0.7),
+    "lr": (0.1, 0.15, 0.25, 0.4),
+    "batch_size": (256, 512, 1024),
 }
+START = LinkPredictor(init=6.0, temperature=0.5, dropout=0.5, batch_size=256, optimizer="adagrad", lr=0.25)
 
 
 def main() -> None:
@@ -49,7 +49,7 @@ def main() -> None:
     path = args.o / f"{args.dataset}-{args.model}.jsonl"
     if not args.show:
         fixed = {key: json.loads(value) for key, _, value in (text.partition("=") for text in args.set)}
-        start = replace(LinkPredictor(model=args.model, epochs=args.epochs, optimizer="adagrad"), **fixed)
+        start = replace(START, model=args.model, epochs=args.epochs, **fixed)
         search(na.read_splits(args.dataset), start, set(fixed), path, args)
     for trial in sorted(read(path), key=lambda trial: -trial["mrr"])[:10]:
         plain = asdict(LinkPredictor())
@@ -63,9 +63,7 @@ def search(splits: na.Splits, start: LinkPredictor, fixed: set[str], path: Path,
     space = {name: values for name, values in SPACE.items() if name not in fixed}
     while len(done := read(path)) < args.trials:
         rng = np.random.default_rng([args.seed, len(done)])
-        settings = propose(start, space, done, rng, explore=len(done) < args.trials // 2)
-        if any(trial["settings"] == plain(settings) for trial in done):
-            settings = propose(start, space, done, rng, explore=True)
+        settings = propose(start, space, done, rng)
         began = time.perf_counter()
         score = try_out(settings, splits, args)
         trial = {"mrr": score, "seconds": time.perf_counter() - began, "settings": plain(settings)}
@@ -75,15 +73,18 @@ def search(splits: na.Splits, start: LinkPredictor, fixed: set[str], path: Path,
 
 
 def propose(
-    start: LinkPredictor, space: Space, done: list[dict[str, Any]], rng: np.random.Generator, *, explore: bool
+    start: LinkPredictor, space: Space, done: list[dict[str, Any]], rng: np.random.Generator
 ) -> LinkPredictor:
-    """Random settings, or the best so far with one or two changed."""
-    names = list(space)
-    chosen = names if explore or not done else rng.permutation(names)[: rng.integers(1, 3)].tolist()
-    best = max(done, key=lambda trial: trial["mrr"])["settings"] if done and not explore else plain(start)
-    picked = {name: space[name][int(rng.integers(len(space[name])))] for name in chosen}
-    settings = {**plain(start), **{name: best[name] for name in names}, **picked}
-    return LinkPredictor(**{**settings, "decay": tuple(map(tuple, settings["decay"]))})
+    """The start, then the best so far with one or two settings changed into something not tried yet."""
+    if not done:
+        return start
+    best = max(done, key=lambda trial: float(trial["mrr"]))["settings"]
+    while True:
+        chosen = rng.permutation(list(space))[: rng.integers(1, 3)].tolist()
+        picked = {name: space[name][int(rng.integers(len(space[name])))] for name in chosen}
+        settings = {**plain(start), **{name: best[name] for name in space}, **picked}
+        if all(trial["settings"] != settings for trial in done):
+            return LinkPredictor(**{**settings, "decay": tuple(map(tuple, settings["decay"]))})
 
 
 def try_out(settings: LinkPredictor, splits: na.Splits, args: argparse.Namespace) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -103,6 +104,11 @@ class Augmentation:
     amount: float = 0.1
     schedule: Schedule = field(default_factory=Polynomial)
     weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.weight < math.inf:
+            msg = f"weight={self.weight}: must be a number from 0"
+            raise ValueError(msg)
 
     def triples(self, train: KnowledgeGraph, seed: int) -> KnowledgeGraph:
         """Fit to train and draw."""

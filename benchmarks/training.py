@@ -1,0 +1,192 @@
+"""Ratios against stock PyKEEN, in one process: python benchmarks/training.py [--only training|evaluation|growing].
+
+Graphs are random, of the size of WN18RR. ``training``: positives per second of stock sLCWA with 32 negatives each
+against negatives shared by the batch. ``evaluation``: PyKEEN's evaluator against ours, which ranks filtered and
+raw in one pass. ``growing``: what a positive costs more when the training set grows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import logging
+import os
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pykeen.evaluation import RankBasedEvaluator
+from pykeen.models import RotatE, TransE
+from pykeen.optimizers import optimizer_resolver
+from pykeen.training import SLCWATrainingLoop
+from pykeen.triples import CoreTriplesFactory
+
+import nnmfaug as na
+from nnmfaug.linkpred.evaluation import rank
+from nnmfaug.linkpred.models import make_loss, make_model, make_optimizer
+from nnmfaug.linkpred.shared import NNMFAugSharedTrainingLoop
+from timing import seconds
+
+Ids = NDArray[np.int32]
+Loop = tuple[Any, CoreTriplesFactory]
+
+N_ENTITIES, N_RELATIONS, DIM = 40_943, 11, 200
+BATCH, STOCK_NEGATIVES, SHARED_NEGATIVES = 512, 32, 256
+BARS = {"training": 8.0, "evaluation": 20.0, "growing": 1.03}
+
+
+def main() -> None:
+    """Print one line per ratio."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=tuple(BARS))
+    parser.add_argument("--threads", type=int, default=min(os.cpu_count() or 1, 2))
+    args = parser.parse_args()
+    logging.disable(logging.WARNING)
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(args.threads)
+    parts: dict[str, Callable[[], None]] = {"training": training, "evaluation": evaluation, "growing": growing}
+    for name, part in parts.items():
+        if args.only in (None, name):
+            part()
+
+
+def training() -> None:
+    """Positives per second over one epoch."""
+    n_stock, n_ours = 8 * BATCH, 128 * BATCH
+    few, many = random_triples(n_stock), random_triples(n_ours)
+    for name in ("transe", "rotate"):
+        for optimizer in ("adagrad", "adam"):
+            theirs, mine = seconds(
+                trainings(partial(stock_loop, name, optimizer, few), 1),
+                trainings(partial(shared_loop, settings(name, optimizer), many), 1),
+            )
+            what = (
+                f"{name}, {optimizer}, positives/s, {SHARED_NEGATIVES} shared negatives a side to 32 of stock"
+            )
+            verdict(what, (theirs / n_stock) / (mine / n_ours), BARS["training"])
+
+
+def evaluation() -> None:
+    """Seconds per test triple; PyKEEN's evaluator with the batch size it takes on a processor."""
+    train, some, many = (graph(random_triples(n)) for n in (86_835, 32, 512))
+    model = RotatE(triples_factory=factory(train.triples), embedding_dim=DIM, random_seed=0)
+    known, test = (torch.from_numpy(part.triples.astype(np.int64)) for part in (train, some))
+    fast = make_model(settings("rotate"), factory(train.triples))
+    theirs, mine = seconds(
+        lambda: RankBasedEvaluator().evaluate(
+            model, test, batch_size=32, additional_filter_triples=[known], use_tqdm=False
+        ),
+        lambda: rank(fast, many, train),
+    )
+    ratio = (theirs / len(some)) / (mine / len(many))
+    verdict("rotate, filtered and raw ranks against PyKEEN's filtered ones", ratio, BARS["evaluation"])
+
+
+def growing() -> None:
+    """Seconds per positive when generated triples come in each epoch, over those without."""
+    n_epochs, triples = 6, random_triples(32 * BATCH)
+    extra = torch.from_numpy(random_triples(16 * BATCH).astype(np.int64))
+    sizes = [na.Polynomial(2)(e, n_epochs, len(extra)) for e in range(1, n_epochs + 1)]
+    plain, grown = seconds(
+        trainings(partial(shared_loop, settings("rotate"), triples), n_epochs, 5),
+        trainings(partial(shared_loop, settings("rotate"), triples, extra), n_epochs, 5),
+        repeats=5,
+    )
+    without, within = n_epochs * len(triples), n_epochs * len(triples) + sum(sizes)
+    ratio = (grown / within) / (plain / without)
+    met = "met" if ratio <= BARS["growing"] else "not met"
+    print(f"rotate, a growing training set over a plain one, cost per positive: {ratio:.3f} (bar 1.03: {met})")
+
+
+def settings(name: Any, optimizer: Any = "adagrad") -> na.LinkPredictor:  # noqa: ANN401
+    """Return settings at the size of the stock ones."""
+    return na.LinkPredictor(
+        model=name,
+        dim=DIM,
+        loss="self-adversarial",
+        negatives=SHARED_NEGATIVES,
+        reciprocal=False,
+        optimizer=optimizer,
+        lr=1e-3,
+    )
+
+
+def stock_loop(name: str, optimizer: str, triples: Ids) -> Loop:
+    """PyKEEN as it comes."""
+    made = factory(triples)
+    options: dict[str, Any] = {"triples_factory": made, "embedding_dim": DIM, "loss": "nssa", "random_seed": 0}
+    built = TransE(scoring_fct_norm=2, **options) if name == "transe" else RotatE(**options)
+    loop = SLCWATrainingLoop(
+        model=built,
+        triples_factory=made,
+        optimizer=optimizer_resolver.make(optimizer, params=built.get_grad_params(), lr=1e-3),
+        negative_sampler_kwargs={"num_negs_per_pos": STOCK_NEGATIVES},
+        automatic_memory_optimization=False,
+    )
+    return loop, made
+
+
+def shared_loop(chosen: na.LinkPredictor, triples: Ids, extra: torch.Tensor | None = None) -> Loop:
+    """Ours."""
+    made = factory(triples)
+    model = make_model(chosen, made)
+    model.loss = make_loss(chosen)
+    loop = NNMFAugSharedTrainingLoop(
+        model=model,
+        triples_factory=made,
+        optimizer=make_optimizer(chosen, model),
+        num_negatives=chosen.negatives,
+        automatic_memory_optimization=False,
+        extra=extra,
+        repeats=True,
+    )
+    return loop, made
+
+
+def trainings(make: Callable[[], Loop], n_epochs: int, repeats: int = 3) -> Callable[[], None]:
+    """Make the loops now, to train one at each call; garbage, which PyKEEN collects each epoch, is spared both."""
+    loops = [make() for _ in range(repeats)]
+
+    def train() -> None:
+        loop, made = loops.pop()
+        gc.collect()
+        gc.freeze()
+        loop.train(made, num_epochs=n_epochs, batch_size=BATCH, use_tqdm=False, pin_memory=False)
+        gc.unfreeze()
+
+    return train
+
+
+def random_triples(n: int) -> Ids:
+    """Triples without repeats."""
+    rng = np.random.default_rng(n)
+    rows = np.stack([rng.integers(m, size=n + 1000) for m in (N_ENTITIES, N_RELATIONS, N_ENTITIES)], axis=1)
+    _, first = np.unique(rows, axis=0, return_index=True)
+    return rows[np.sort(first)][:n].astype(np.int32)
+
+
+def factory(triples: Ids) -> CoreTriplesFactory:
+    """A PyKEEN factory."""
+    ids = torch.from_numpy(triples.astype(np.int64))
+    return CoreTriplesFactory(mapped_triples=ids, num_entities=N_ENTITIES, num_relations=N_RELATIONS)
+
+
+def graph(triples: Ids) -> na.KnowledgeGraph:
+    """Triples with names."""
+    names = na.Vocabulary.from_names(
+        (f"e{i:05d}" for i in range(N_ENTITIES)), (f"r{i:02d}" for i in range(N_RELATIONS))
+    )
+    return na.KnowledgeGraph(names, triples)
+
+
+def verdict(what: str, ratio: float, bar: float) -> None:
+    """Print a ratio and whether it is enough."""
+    print(f"{what}: {ratio:.1f}x (bar {bar:g}: {'met' if ratio >= bar else 'not met'})", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""``nnmfaug compare`` and ``nnmfaug predict``, as a user meets them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import nnmfaug as na
+from test_cli import Done
+from test_cli import run as run_in
+
+
+def run(*arguments: str) -> Done:
+    return run_in(*arguments, cwd=Path.cwd())
+
+
+SMALL = ("--model", "transe", "--epochs", "2", "--dim", "8", "--threads", "1", "--seeds", "2")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("runs") / "x"
+    arms = [part for arm in ("nnmf", "random", "typed", "duplicate") for part in ("--arm", arm)]
+    done = run("compare", "nations", *SMALL, *arms, "--raw", "-o", str(path))
+    assert done.returncode == 0, done.stderr
+    (path / "stdout.txt").write_text(done.stdout)
+    return path
+
+
+def test_a_comparison_ends_with_a_table_and_a_sentence_per_arm(folder: Path) -> None:
+    text = (folder / "stdout.txt").read_text()
+    assert "nations, transe, 2 seeds, filtered" in text
+    assert "nations, transe, raw" in text
+    for name in ("mrr", "mr", "hits@1", "hits@3", "hits@5", "hits@10", "baseline"):
+        assert name in text
+    for arm in ("nnmf", "random", "typed", "duplicate"):
+        assert f"\n{arm}: filtered MRR" in text
+    assert "note: two seeds say little" in text
+
+
+def test_all_numbers_are_in_comparison_json(folder: Path) -> None:
+    document = json.loads((folder / "comparison.json").read_text())
+    assert len(document["filtered"]["rows"]) == len(document["raw"]["rows"]) == 4 * 6
+    assert {row["verdict"] for row in document["filtered"]["rows"]} <= {"better", "worse", "no difference shown"}
+    assert len(document["runs"]) == 10
+    assert document["by_degree"]
+    assert document["by_relation"]
+    n_test = len(na.read_splits("nations").test)
+    assert sum(group["n_triples"] for group in document["by_relation"]) == n_test
+    assert document["settings"]["predictor"]["dim"] == 8
+
+
+def test_a_second_start_trains_nothing_and_says_the_same(folder: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in folder.glob("*-seed*.json")}
+    done = run("compare", "nations", *SMALL, "--arm", "nnmf", "-o", str(folder), "--json")
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["runs"]) == 4
+    assert before == {path: path.stat().st_mtime_ns for path in folder.glob("*-seed*.json")}
+
+
+def test_other_settings_in_the_same_folder_are_refused(folder: Path) -> None:
+    done = run("compare", "nations", *SMALL[:2], "--epochs", "3", *SMALL[4:], "--arm", "nnmf", "-o", str(folder))
+    assert done.returncode == 2
+    assert "made with another predictor" in done.stderr
+    assert "name another folder" in done.stderr
+
+
+def test_triples_of_a_file_are_an_arm(tmp_path: Path) -> None:
+    splits = na.read_splits("nations")
+    extra = na.augment(splits.train, 40).graph
+    na.write_triples(extra, tmp_path / "extra.tsv")
+    arm = f"file:{tmp_path / 'extra.tsv'}"
+    done = run("compare", "nations", *SMALL, "--arm", arm, "--amount", "30", "-o", str(tmp_path / "x"), "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert {entry["n_extra"] for entry in document["runs"]} == {0, 30}
+    assert document["filtered"]["arms"] == [arm]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["nations", "--arm", "magic"], "--arm magic: must be one of baseline, nnmf, random"),
+        (["nations", "--model", "conve"], "no preset 'conve': there are transe, rotate"),
+        (["nations", "--amount", "lots"], "--amount lots: must be a share such as 5%"),
+        (["nations", "--arm", "file:none.tsv"], "none.tsv"),
+        (["nations", "--exponent", "0"], "exponent=0.0: must be above 0"),
+        (["nations", "--weight", "-1"], "weight=-1.0: must be a number from 0"),
+        (["nations", "--device", "cuda"], "device 'cuda': there is none here"),
+        (["nothing-here", "--arm", "nnmf"], "nothing-here"),
+    ],
+)
+def test_what_cannot_be_run_says_why_and_writes_nothing(tmp_path: Path, given: list[str], message: str) -> None:
+    done = run("compare", *given, *SMALL[2:], "-o", str(tmp_path / "x"))
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_one_file_has_nothing_to_compare_by(tmp_path: Path) -> None:
+    (tmp_path / "all.tsv").write_text("a\tr\tb\nb\tr\tc\n")
+    done = run("compare", str(tmp_path / "all.tsv"), "-o", str(tmp_path / "x"))
+    assert done.returncode == 2
+    assert "nnmfaug split" in done.stderr
+
+
+def test_a_model_can_be_asked_for_tails_and_heads(folder: Path) -> None:
+    done = run("predict", str(folder), "--head", "china", "--relation", "embassy", "--top", "3")
+    assert done.returncode == 0, done.stderr
+    assert "(china, embassy, ?)" in done.stdout
+    done = run("predict", str(folder), "--tail", "china", "--relation", "embassy", "--arm", "nnmf", "--json")
+    answers = json.loads(done.stdout)
+    assert len(answers) == 10
+    assert set(answers[0]) == {"entity", "score", "known"}
+    assert any(answer["known"] for answer in answers)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--head", "chinaa", "--relation", "embassy"], "did you mean 'china'"),
+        (["--relation", "embassy"], "give a head to ask for tails"),
+        (["--head", "china", "--relation", "embassy", "--arm", "auto"], "there are models of baseline"),
+    ],
+)
+def test_a_question_that_cannot_be_answered_says_why(folder: Path, given: list[str], message: str) -> None:
+    done = run("predict", str(folder), *given)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_folder_without_a_model_says_how_to_get_one(tmp_path: Path) -> None:
+    done = run("predict", str(tmp_path), "--head", "a", "--relation", "r")
+    assert done.returncode == 2
+    assert "nnmfaug compare -o makes one" in done.stderr
