@@ -16,7 +16,8 @@ from pykeen.models import ERModel
 from torch import Tensor
 from torch.nn import functional
 
-from nnmfaug.linkpred.growing import GrowingMixin, WholeEpochInstances, WholeEpochSLCWATrainingLoop
+from nnmfaug.linkpred.epochs import WholeEpochInstances, WholeEpochSLCWATrainingLoop
+from nnmfaug.linkpred.growing import GrowingMixin
 
 Batch = dict[str, Tensor]
 
