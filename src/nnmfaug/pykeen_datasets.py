@@ -15,15 +15,17 @@ from nnmfaug.io import read_splits, to_pykeen
 class DL50a(LazyDataset):
     """Layers and settings of 50 deep learning architectures, over the entities of all splits.
 
+    As published; the paper's table tells other numbers of entities and relations, see ``docs/datasets.md``.
+
     ---
     name: DL50a
     statistics:
-        entities: 2705
-        relations: 20
-        training: 6000
-        testing: 1265
+        entities: 1971
+        relations: 22
+        training: 5993
+        testing: 1249
         validation: 770
-        triples: 8035
+        triples: 8012
     citation:
         author: pykg2vec
         link: https://github.com/Sujit-O/pykg2vec

@@ -8,22 +8,21 @@ of an evaluation.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from pykeen.training import LCWATrainingLoop, SLCWATrainingLoop, TrainingLoop
+from pykeen.training import LCWATrainingLoop, TrainingLoop
 from pykeen.triples import CoreTriplesFactory
-from pykeen.triples.instances import BatchedSLCWAInstances
 from pykeen.triples.weights import LossWeighter
 from torch import Tensor
-from torch.utils.data import BatchSampler, DataLoader, RandomSampler, get_worker_info
 
 from nnmfaug.graph import Vocabulary
 from nnmfaug.io import read_generated
+from nnmfaug.linkpred.epochs import WholeEpochSLCWATrainingLoop
 from nnmfaug.schedule import Polynomial, Schedule
 
 
@@ -80,13 +79,10 @@ class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
     ) -> None:
         super().__init__(**kwargs)
         self.schedule = schedule or Polynomial()
-        self.extra_weight, self.extra_share = extra_weight, 1.0
-        factory = kwargs["triples_factory"]
-        self.extra = _load(extra, factory, repeats=repeats)
+        self.extra_weight, self.extra_share = _check_weight(extra_weight, self.loss_weighter), 1.0
+        self.extra = _load(extra, kwargs["triples_factory"], repeats=repeats)
         self._factory: CoreTriplesFactory | None = None
         self._n_epochs = 1
-        if extra_weight != 1.0:
-            self.loss_weighter = ExtraWeighter(self.extra, extra_weight, factory)
 
     def train(  # type: ignore[override]
         self,
@@ -98,20 +94,20 @@ class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
         **kwargs: Any,  # noqa: ANN401  # those of TrainingLoop.train
     ) -> list[float] | None:
         """Train; ``exponent`` sets a polynomial schedule, ``extra_share`` uses the first part of S only."""
+        if extra_share is not None and not 0 <= extra_share <= 1:
+            msg = f"extra_share={extra_share}: must be between 0 and 1"
+            raise ValueError(msg)
         if exponent is not None:
             self.schedule = Polynomial(exponent)
         if extra_share is not None:
             self.extra_share = extra_share
-        if not 0 <= self.extra_share <= 1:
-            msg = f"extra_share={extra_share}: must be between 0 and 1"
-            raise ValueError(msg)
         self._factory, self._n_epochs = triples_factory, num_epochs
         return super().train(triples_factory=triples_factory, num_epochs=num_epochs, **kwargs)
 
     def n_extra(self) -> int:
         """How many generated triples the epoch that comes next uses; right after a resume, too."""
         epoch = min(len(self.losses_per_epochs) + 1, self._n_epochs)
-        return self.schedule(epoch, self._n_epochs, int(self.extra_share * len(self.extra)))
+        return self.schedule(epoch, self._n_epochs, round(self.extra_share * len(self.extra)))
 
     def _create_training_data_loader(self, triples_factory: CoreTriplesFactory, **kwargs: Any) -> Any:  # noqa: ANN401
         make = super()._create_training_data_loader  # type: ignore[safe-super]  # of the loop this stands before
@@ -119,6 +115,8 @@ class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
             return make(triples_factory, **kwargs)
 
         def build(n: int) -> Any:  # noqa: ANN401
+            if self.extra_weight != 1:  # of those in use; the others are no triples yet
+                self.loss_weighter = ExtraWeighter(self.extra[:n], self.extra_weight, triples_factory)
             triples = torch.cat([triples_factory.mapped_triples, self.extra[:n]])
             return make(triples_factory.clone_and_exchange_triples(triples), **kwargs)
 
@@ -128,7 +126,8 @@ class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
     def checksum(self) -> str:
         """PyKEEN's, and of all that decides what is trained on: a checkpoint with another S is refused."""
         sha = hashlib.sha256(self.extra.numpy().tobytes())
-        sha.update(repr((super().checksum, self.schedule, self.extra_share, self.extra_weight)).encode())
+        counts = [self.schedule(epoch, 100, 10**6) for epoch in range(1, 101)]  # a function's repr is its address
+        sha.update(repr((super().checksum, counts, self.extra_share, self.extra_weight)).encode())
         return sha.hexdigest()
 
 
@@ -160,72 +159,6 @@ class ExtraWeighter(LossWeighter):
         return torch.where(self.keys[place] == keys, self.weight, 1.0)
 
 
-class WholeEpochInstances(BatchedSLCWAInstances):
-    """Every triple once an epoch, whatever the number of workers.
-
-    PyKEEN 1.11.1 shuffles the *length* of a worker's share, so all workers walk the first share and the last
-    triples, where generated ones stand, are never seen. With no worker the batches are PyKEEN's.
-    """
-
-    n_workers = 0
-
-    def iter_triple_ids(self) -> Iterator[list[int]]:
-        """Yield the rows of each batch."""
-        share = self._shares()[0] if (worker := get_worker_info()) is None else self._shares()[worker.id]
-        for batch in BatchSampler(RandomSampler(share), self.batch_size, self.drop_last):
-            yield [share[i] for i in batch]
-
-    def _shares(self) -> list[range]:
-        n, workers = len(self.mapped_triples), max(self.n_workers, 1)
-        cuts = [n * i // workers for i in range(workers + 1)]
-        return [range(a, b) for a, b in pairwise(cuts)]
-
-    def __len__(self) -> int:
-        """Number of batches; each worker has a last one that may be short."""
-        sizes = [divmod(len(share), self.batch_size) for share in self._shares()]
-        return sum(whole + (rest > 0 and not self.drop_last) for whole, rest in sizes)
-
-
-class WholeEpochSLCWATrainingLoop(SLCWATrainingLoop):
-    """PyKEEN's sLCWA over :class:`WholeEpochInstances`."""
-
-    instances: ClassVar[type[WholeEpochInstances]] = WholeEpochInstances
-
-    def _create_training_data_loader(
-        self,
-        triples_factory: CoreTriplesFactory,
-        *,
-        sampler: Any,  # noqa: ANN401
-        batch_size: int,
-        drop_last: bool,
-        num_workers: int = 0,
-        **kwargs: Any,  # noqa: ANN401
-    ) -> DataLoader[Any]:
-        if sampler is not None:
-            return super()._create_training_data_loader(
-                triples_factory,
-                sampler=sampler,
-                batch_size=batch_size,
-                drop_last=drop_last,
-                num_workers=num_workers,
-                **kwargs,
-            )
-        kwargs.pop("shuffle", None)  # always; saying so is deprecated
-        dataset = self.instances.from_triples_factory(
-            triples_factory, batch_size=batch_size, drop_last=drop_last, **self._instance_options()
-        )
-        dataset.n_workers = num_workers
-        return DataLoader(dataset, batch_size=None, num_workers=num_workers, **kwargs)
-
-    def _instance_options(self) -> dict[str, Any]:
-        return {
-            "negative_sampler": self.negative_sampler,
-            "negative_sampler_kwargs": self.negative_sampler_kwargs,
-            "loss_weighter": self.loss_weighter,
-            "loss_weighter_kwargs": self.loss_weighter_kwargs,
-        }
-
-
 class NNMFAugTrainingLoop(GrowingMixin, WholeEpochSLCWATrainingLoop):
     """sLCWA with a growing training set; ``pipeline(training_loop="nnmfaug")`` after ``import nnmfaug.pykeen``."""
 
@@ -234,12 +167,23 @@ class NNMFAugLCWATrainingLoop(GrowingMixin, LCWATrainingLoop):  # type: ignore[m
     """LCWA with a growing training set; ``pipeline(training_loop="nnmfauglcwa")``."""
 
 
+def _check_weight(weight: float, other: object) -> float:
+    if not 0 <= weight < math.inf:
+        msg = f"extra_weight={weight}: must be a number from 0"
+        raise ValueError(msg)
+    if weight != 1 and other is not None:
+        msg = f"extra_weight={weight} and a loss_weighter: a triple can have one weight only"
+        raise ValueError(msg)
+    return weight
+
+
 def _load(extra: str | Path | Tensor | None, factory: CoreTriplesFactory, *, repeats: bool) -> Tensor:
     """Ids of generated triples, checked to be a set apart from G."""
     if extra is None:
         return torch.empty((0, 3), dtype=torch.long)
     if not isinstance(extra, Tensor):
         extra = _ids(Path(extra), factory)
+    extra = extra.cpu()
     if extra.ndim != 2 or extra.shape[1] != 3 or extra.dtype != torch.long:
         msg = f"extra of shape {tuple(extra.shape)} and type {extra.dtype}: ids of shape (n, 3), int64, are needed"
         raise ValueError(msg)
@@ -248,10 +192,7 @@ def _load(extra: str | Path | Tensor | None, factory: CoreTriplesFactory, *, rep
         sizes = f"{factory.num_entities} entities and {factory.real_num_relations} relations"
         msg = f"extra has ids outside of the {sizes}"
         raise ValueError(msg)
-    both = torch.cat([factory.mapped_triples, extra])
-    if not repeats and len(torch.unique(both, dim=0)) < len(torch.unique(factory.mapped_triples, dim=0)) + len(
-        extra
-    ):
+    if not repeats and _has_repeats(extra, factory.mapped_triples):
         msg = "extra repeats a triple, or has one of the training triples: it must be a set of new ones"
         raise ValueError(msg)
     return extra

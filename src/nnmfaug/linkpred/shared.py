@@ -11,12 +11,19 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torch
-from pykeen.losses import CrossEntropyLoss, Loss, NSSALoss
+from pykeen.losses import (
+    CrossEntropyLoss,
+    Loss,
+    NSSALoss,
+    UnsupportedLabelSmoothingError,
+    prepare_negative_scores_for_softmax,
+)
 from pykeen.models import ERModel
 from torch import Tensor
 from torch.nn import functional
 
-from nnmfaug.linkpred.growing import GrowingMixin, WholeEpochInstances, WholeEpochSLCWATrainingLoop
+from nnmfaug.linkpred.epochs import WholeEpochInstances, WholeEpochSLCWATrainingLoop
+from nnmfaug.linkpred.growing import GrowingMixin
 
 Batch = dict[str, Tensor]
 
@@ -64,6 +71,9 @@ class SharedNegativesTrainingLoop(WholeEpochSLCWATrainingLoop):
         self.num_negatives = num_negatives
 
     def _create_training_data_loader(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        if kwargs.get("sampler") is not None:
+            msg = f"sampler={kwargs['sampler']!r} is not possible with shared negatives"
+            raise ValueError(msg)
         loader = super()._create_training_data_loader(*args, **kwargs)
         dataset: Any = loader.dataset
         dataset.num_negatives, dataset.num_entities = self.num_negatives, self.model.num_entities
@@ -83,17 +93,18 @@ class SharedNegativesTrainingLoop(WholeEpochSLCWATrainingLoop):
         ids = torch.cat([positives[:, 0], positives[:, 2], negatives])
         h, t, n = zip(*(rep(ids).split([b, b, k]) for rep in model.entity_representations), strict=True)
         r = [rep(positives[:, 1]) for rep in model.relation_representations]
-        true = model.interaction(h=_one(h), r=_one(r), t=_one(t))
-        sides = [(_score(model, (h, 1), (r, 1), (n, 0)), positives[:, 2])]
+        true = _score(model, h, r, t)[:, None]
+        one, many = [[x.unsqueeze(1) for x in part] for part in (h, r, t)], [x.unsqueeze(0) for x in n]
+        sides = [(_score(model, one[0], one[1], many), positives[:, 2])]
         if not model.use_inverse_triples:
-            sides.append((_score(model, (n, 0), (r, 1), (t, 1)), positives[:, 0]))
+            sides.append((_score(model, many, one[1], one[2]), positives[:, 0]))
         losses = [
             self.loss.process_slcwa_scores(
-                positive_scores=true[:, None],
-                negative_scores=scores.masked_fill(target[:, None] == negatives, -math.inf),
+                positive_scores=true,
                 label_smoothing=label_smoothing,
                 num_entities=model.num_entities,
                 pos_weights=weights,
+                **_masked(self.loss, scores, target[:, None] != negatives),
             )
             for scores, target in sides
         ]
@@ -134,7 +145,8 @@ class SampledSoftmaxLoss(Loss):
         shift = math.log(max(num_entities - 1, k) / k) if num_entities else 0.0
         true = positive_scores / self.temperature
         total = torch.cat([true, negative_scores / self.temperature + shift], dim=1).logsumexp(dim=1)
-        return _mean(total - true[:, 0], pos_weights)
+        losses = total - true[:, 0]
+        return losses.mean() if pos_weights is None else (losses * pos_weights).mean()
 
     def process_lcwa_scores(self, *args: Any, **kwargs: Any) -> Tensor:  # noqa: ANN401
         """Not for LCWA: PyKEEN's CrossEntropyLoss is the same there."""
@@ -145,26 +157,40 @@ class SampledSoftmaxLoss(Loss):
 class SelfAdversarialLoss(NSSALoss):
     """PyKEEN's self-adversarial loss, with weights of positives; a row counts as its positive does."""
 
-    def process_slcwa_scores(self, positive_scores: Tensor, negative_scores: Tensor, **kwargs: Any) -> Tensor:  # type: ignore[override]  # noqa: ANN401
-        """Mean loss of a batch; scores of shape (b, 1) and (b, K), −inf for what is no negative."""
-        weights = kwargs.pop("pos_weights", None)
-        adversarial = (self.inverse_softmax_temperature * negative_scores).softmax(dim=1).detach()
-        negative = -functional.logsigmoid(-negative_scores - self.margin)
+    def process_slcwa_scores(
+        self,
+        positive_scores: Tensor,
+        negative_scores: Tensor,
+        label_smoothing: float | None = None,
+        batch_filter: Tensor | None = None,
+        num_entities: int | None = None,  # noqa: ARG002  # as PyKEEN calls it
+        pos_weights: Tensor | None = None,
+        neg_weights: Tensor | None = None,  # noqa: ARG002
+    ) -> Tensor:
+        """Loss of a batch; scores of shape (b, 1) and (b, K), −inf for what is no negative."""
+        if label_smoothing:
+            raise UnsupportedLabelSmoothingError(self)
+        scores = prepare_negative_scores_for_softmax(batch_filter, negative_scores, no_inf_rows=False)
+        adversarial = (self.inverse_softmax_temperature * scores).softmax(dim=1).detach()
+        negative = -functional.logsigmoid(-scores - self.margin)
         negative = torch.where(adversarial > 0, adversarial * negative, 0.0).sum(1)
         positive = -functional.logsigmoid(self.margin + positive_scores[:, 0])
-        return _mean((positive + negative) / 2, weights)
+        losses = self.factor * (positive + negative)
+        total: Tensor = self._reduction_method(losses if pos_weights is None else losses * pos_weights)
+        return total
 
 
-def _mean(losses: Tensor, weights: Tensor | None) -> Tensor:
-    return losses.mean() if weights is None else (losses * weights).mean()
-
-
-def _score(model: ERModel[Any, Any, Any], *parts: tuple[Sequence[Tensor], int]) -> Tensor:
-    """Score (b, 1, d) against (1, K, d); the number says where a part gets its dimension of one."""
-    h, r, t = (_one([x.unsqueeze(dim) for x in part]) for part, dim in parts)
-    scores: Tensor = model.interaction(h=h, r=r, t=t)
+def _score(model: ERModel[Any, Any, Any], h: Sequence[Tensor], r: Sequence[Tensor], t: Sequence[Tensor]) -> Tensor:
+    """Score representations as the model does; some have a part for heads and another for tails."""
+    interaction: Any = model.interaction
+    heads, tails = [h[i] for i in interaction.head_indices], [t[i] for i in interaction.tail_indices]
+    parts = (part[0] if len(part) == 1 else part for part in (heads, r, tails))
+    scores: Tensor = interaction(*parts)
     return scores
 
 
-def _one(parts: Sequence[Tensor]) -> Any:  # noqa: ANN401  # a tensor, or several for a model that has several
-    return parts[0] if len(parts) == 1 else parts
+def _masked(loss: Loss, scores: Tensor, mask: Tensor) -> dict[str, Tensor]:
+    """Leave true triples out: as −inf, which is fast, or as PyKEEN's losses want it."""
+    if isinstance(loss, SampledSoftmaxLoss | SelfAdversarialLoss):
+        return {"negative_scores": scores.masked_fill(~mask, -math.inf)}
+    return {"negative_scores": scores[mask], "batch_filter": mask}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from pykeen.training.callbacks import TrainingCallback
+from pykeen.training.training_loop import NonFiniteLossError
 from pykeen.triples import CoreTriplesFactory
 from torch import Tensor
 
@@ -51,6 +52,19 @@ def train(
         model = make_model(settings, factory).to(_device(options.device))
         watch = _Watch(settings, splits, known, options.evaluate_every)
         loop = _make_loop(settings, model, factory, _extra_ids(extra, splits), schedule, options.extra_weight)
+        losses = _run(loop, settings, factory, watch)
+    seconds = time.perf_counter() - started - watch.seconds
+    spent = {"train": seconds, "curve": watch.seconds}
+    return Trained(settings, model, known, tuple(losses), tuple(watch.curve), spent)
+
+
+def _run(
+    loop: NNMFAugTrainingLoop | NNMFAugSharedTrainingLoop,
+    settings: LinkPredictor,
+    factory: CoreTriplesFactory,
+    watch: _Watch,
+) -> list[float]:
+    try:
         losses = loop.train(
             factory,
             num_epochs=settings.epochs,
@@ -59,12 +73,10 @@ def train(
             use_tqdm=False,
             pin_memory=False,
         )
-    seconds = time.perf_counter() - started - watch.seconds
-    if losses is None or not np.isfinite(losses).all():
+    except NonFiniteLossError:
         msg = "the loss is not a number: the model has diverged, use a smaller learning rate"
-        raise ValueError(msg)
-    spent = {"train": seconds, "curve": watch.seconds}
-    return Trained(settings, model, known, tuple(losses), tuple(watch.curve), spent)
+        raise ValueError(msg) from None
+    return losses or []
 
 
 def _make_loop(
@@ -119,8 +131,9 @@ def _calm(threads: int | None) -> Iterator[None]:
     """Set torch's threads, and keep what is alive out of the garbage collector, which PyKEEN runs each epoch."""
     before, frozen = torch.get_num_threads(), gc.get_freeze_count()
     torch.set_num_threads(threads or min(os.cpu_count() or 1, 2))
-    gc.collect()
-    gc.freeze()
+    if not frozen:  # what somebody else has frozen could not be told from ours afterwards
+        gc.collect()
+        gc.freeze()
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Sparse invariant checks")
