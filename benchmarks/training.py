@@ -64,9 +64,7 @@ def training() -> None:
                 trainings(partial(stock_loop, name, optimizer, few), 1),
                 trainings(partial(shared_loop, settings(name, optimizer), many), 1),
             )
-            what = (
-                f"{name}, {optimizer}, positives/s, {SHARED_NEGATIVES} shared negatives a side to 32 of stock"
-            )
+            what = f"{name}, {optimizer}, positives/s, {SHARED_NEGATIVES} shared negatives a side to 32 of stock"
             verdict(what, (theirs / n_stock) / (mine / n_ours), BARS["training"])
 
 

@@ -1,6 +1,5 @@
 """An epoch trains on G and the first n_e generated triples, and on nothing else; without any it is PyKEEN."""
 
-# ruff: noqa: ANN401  # loops, models and batches are PyKEEN's, of any kind
 from __future__ import annotations
 
 import gc

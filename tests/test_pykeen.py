@@ -1,6 +1,5 @@
 """PyKEEN finds the loops and the data set by name; its evaluation never sees a generated triple."""
 
-# ruff: noqa: ANN401  # what PyKEEN takes and returns
 from __future__ import annotations
 
 import gc

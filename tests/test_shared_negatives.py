@@ -1,6 +1,5 @@
 """Negatives shared by a batch give the loss that triple by triple scoring gives, and training leaves no trace."""
 
-# ruff: noqa: ANN401  # loops, models and batches are PyKEEN's, of any kind
 from __future__ import annotations
 
 import gc

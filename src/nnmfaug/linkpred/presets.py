@@ -11,11 +11,7 @@ from dataclasses import replace
 
 from nnmfaug.linkpred.predictor import LinkPredictor
 
-_STRONG = LinkPredictor(
-    init=6.0, loss="softmax", temperature=0.5, negatives=1024, reciprocal=True, optimizer="adagrad", lr=0.25
-)
-_TRANSE = replace(_STRONG, model="transe", dim=128, dropout=0.3, epochs=100, batch_size=256)
-_ROTATE = replace(_STRONG, model="rotate", dim=128, dropout=0.4, epochs=100, batch_size=256)
+_STRONG = LinkPredictor(dim=128, init=3.0, dropout=0.4, batch_size=256, optimizer="adagrad", lr=0.25)
 _PAPER = LinkPredictor(
     dim=50,
     init=1.0,
@@ -31,8 +27,8 @@ _PAPER = LinkPredictor(
 )
 
 PRESETS: dict[str, LinkPredictor] = {
-    "transe": _TRANSE,
-    "rotate": _ROTATE,
+    "transe": replace(_STRONG, model="transe", temperature=0.35, epochs=150),
+    "rotate": replace(_STRONG, model="rotate", temperature=0.75, epochs=150),
     "transe-paper": replace(_PAPER, model="transe", norm=1, normalize=True, margin=0.8),
     "rotate-paper": replace(_PAPER, model="rotate", squared=True, loss="self-adversarial", margin=6.0),
 }
