@@ -27,6 +27,9 @@ demo: setup  ## the main job on UMLS, a graph that needs no download
 	$(BIN)/nnmfaug stats demo/umls --relations 5
 	$(BIN)/nnmfaug augment demo/umls --amount 10% --seed 0 -o demo/extra.tsv
 	@head -5 demo/extra.tsv
+	$(BIN)/nnmfaug compare demo/umls --model transe --epochs 30 --seeds 3 --arm baseline --arm nnmf --arm random \
+		--amount 10% --exponent 2 -o demo/runs
+	$(BIN)/nnmfaug predict demo/runs --head virus --relation affects --top 5
 
 test: check  ## everything a change must pass
 	$(BIN)/python -m pytest
@@ -47,6 +50,7 @@ pictures: setup  ## draw the pictures of the README
 bench: setup  ## ratios against named references
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/method.py
+	$(BIN)/python benchmarks/training.py
 
 clean:  ## remove what the commands above made
 	rm -rf .venv demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -24,11 +24,14 @@ from nnmfaug.linkpred import LinkPredictor, TrainOptions
 Space = Mapping[str, tuple[Any, ...]]
 
 SPACE: Space = {
-    "init": (3.0, 6.0, 9.0, 12.0),
-    "temperature": (0.25, 0.35, 0.5, 0.75, 1.0),
-    "dropout": (0.2, 0.3, 0.4, 0.5, 0.6, 0.7),
+    "init": (1.0, 2.0, 3.0, 6.0),
+    "temperature": (0.35, 0.5, 0.75, 1.0, 1.5),
+    "dropout": (0.2, 0.3, 0.4, 0.5, 0.6),
     "lr": (0.1, 0.15, 0.25, 0.4),
-    "batch_size": (256, 512, 1024),
+    "batch_size": (128, 256, 512, 1024),
+    "negatives": (256, 1024, 4096),
+    "epochs": (50, 80, 120),
+    "dim": (128, 256),
 }
 START = LinkPredictor(init=6.0, temperature=0.5, dropout=0.5, batch_size=256, optimizer="adagrad", lr=0.25)
 

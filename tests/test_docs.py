@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import nnmfaug as na
 from test_cli import run
 
 ROOT = Path(__file__).parent.parent
@@ -34,6 +35,15 @@ def test_shown_commands_print_what_is_shown(page: Path, tmp_path: Path) -> None:
         got = "\n".join(line.rstrip() for line in (done.stdout + done.stderr).splitlines())
         flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
         assert doctest.OutputChecker().check_output(expected + "\n", got + "\n", flags), got
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("page", [page for page in PAGES if "```python" in page.read_text()], ids=lambda p: p.name)
+def test_shown_programs_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    na.write_triples(na.augment(na.read_splits("umls").train, 50).graph, tmp_path / "extra.tsv")
+    for program in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
+        exec(compile(program, page.name, "exec"), {})
 
 
 def test_every_page_linked_from_the_readme_exists() -> None:
