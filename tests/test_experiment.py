@@ -118,11 +118,14 @@ def test_nothing_to_compare_by_is_said_before_training(splits: na.Splits, tmp_pa
     assert not list(tmp_path.iterdir())
 
 
-def test_progress_names_the_run(splits: na.Splits, tmp_path: Path) -> None:
-    told: list[str] = []
-    with reporting_to(lambda task, *_: told.append(task)):
-        na.run_experiment(splits, SMALL, {"baseline": None}, seeds=[4], folder=tmp_path, options=ONE)
-    assert "run 1 of 1: baseline, seed 4, training" in told
+def test_progress_is_that_of_all_runs(splits: na.Splits, tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    with reporting_to(lambda *what: told.append(what)):
+        na.run_experiment(splits, SMALL, {"baseline": None}, seeds=[4, 5], folder=tmp_path, options=ONE)
+    assert [what for what in told if what[0] == "training, 2 runs"] == [
+        ("training, 2 runs", done, 4) for done in (1, 2, 3, 4)
+    ]
+    assert any(task == "baseline, seed 5: ranking" for task, *_ in told)
 
 
 def test_a_saved_model_gives_the_same_ranks_and_answers(splits: na.Splits, tmp_path: Path) -> None:

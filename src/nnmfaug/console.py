@@ -160,16 +160,18 @@ def progress() -> Iterator[None]:
     started = time.monotonic()
     spoken = started - 8.0  # the first line after two seconds, then one every ten
     tasks: dict[str, TaskID] = {}
+    first: dict[str, tuple[float, int]] = {}
 
     def show(task: str, done: int, total: int) -> None:
         nonlocal spoken
         now = time.monotonic()
+        first.setdefault(task, (now, done))
         if now - started < 2:
             return
         if not bar.console.is_terminal:
             if now - spoken >= 10:
                 spoken = now
-                say(f"{task}: {done / max(total, 1):.0%}")
+                say(f"{task}: {done / max(total, 1):.0%}{_left(*first[task], now, done, total)}")
             return
         bar.start()
         if task not in tasks:
@@ -182,3 +184,10 @@ def progress() -> Iterator[None]:
     finally:
         if tasks:
             bar.stop()
+
+
+def _left(since: float, before: int, now: float, done: int, total: int) -> str:
+    """How long a task will take, judged by how long it took so far."""
+    if done <= before or now - since < 1:
+        return ""
+    return f", {roughly((now - since) / (done - before) * (total - done))} left"

@@ -159,7 +159,7 @@ def run_experiment(
         settings = {**common, "arm": _arm_settings(arms[arm])}
         found = _existing(folder, arm, seed, settings)
         if found is None:
-            with _progress(f"run {place + 1} of {len(todo)}: {arm}, seed {seed}"):
+            with _progress(f"{arm}, seed {seed}", place, len(todo)):
                 found, trained = _run(splits, predictor, arm, arms[arm], seed, options)
             found = replace(found, settings=settings)
             if seed == seeds[0]:
@@ -232,11 +232,18 @@ def _arm_settings(augmentation: Augmentation | None) -> object:
 
 
 @contextmanager
-def _progress(task: str) -> Iterator[None]:
-    """Name what is reported inside after the run it belongs to."""
+def _progress(run: str, place: int, n_runs: int) -> Iterator[None]:
+    """Tell how far all runs are while this one trains; what else it does is told under its name."""
     outer = current()
     if outer is None:
         yield
         return
-    with reporting_to(lambda inner, done, total: outer(f"{task}, {inner}", done, total)):
+
+    def tell(task: str, done: int, total: int) -> None:
+        if task == "training":
+            outer(f"training, {n_runs} runs", place * total + done, n_runs * total)
+        else:
+            outer(f"{run}: {task}", done, total)
+
+    with reporting_to(tell):
         yield
