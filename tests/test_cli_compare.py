@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_comparison_ends_with_a_table_and_a_sentence_per_arm(folder: Path) -> None:
     text = (folder / "stdout.txt").read_text()
     assert "nations, transe, 2 seeds, filtered" in text
-    assert "nations, transe, raw" in text
+    assert "nations, transe, 2 seeds, raw" in text
     for name in ("mrr", "mr", "hits@1", "hits@3", "hits@5", "hits@10", "baseline"):
         assert name in text
     for arm in ("nnmf", "random", "typed", "duplicate"):
@@ -61,7 +61,7 @@ def test_a_second_start_trains_nothing_and_says_the_same(folder: Path) -> None:
 def test_other_settings_in_the_same_folder_are_refused(folder: Path) -> None:
     done = run("compare", "nations", *SMALL[:2], "--epochs", "3", *SMALL[4:], "--arm", "nnmf", "-o", str(folder))
     assert done.returncode == 2
-    assert "made with another predictor" in done.stderr
+    assert "predictor epochs: 2 there, 3 now" in done.stderr
     assert "name another folder" in done.stderr
 
 
@@ -88,6 +88,14 @@ def test_triples_of_a_file_are_an_arm(tmp_path: Path) -> None:
         (["nations", "--weight", "-1"], "weight=-1.0: must be a number from 0"),
         (["nations", "--device", "cuda"], "device 'cuda': there is none here"),
         (["nothing-here", "--arm", "nnmf"], "nothing-here"),
+        (["nations", "--arm", "file:"], "--arm file:: must name a file of triples"),
+        (["nations", "--amount", "0"], "amount=0: must be a share of train"),
+        (["nations", "--clusters", "500"], "arm nnmf: n_clusters=500"),
+        (
+            ["nations", "--schedule", "step", "--exponent", "3"],
+            "--exponent is for --schedule polynomial, not step",
+        ),
+        (["nations", "--model", "transe-paper", "--weight", "0.5"], "the margin loss takes no weights"),
     ],
 )
 def test_what_cannot_be_run_says_why_and_writes_nothing(tmp_path: Path, given: list[str], message: str) -> None:
@@ -95,6 +103,37 @@ def test_what_cannot_be_run_says_why_and_writes_nothing(tmp_path: Path, given: l
     assert done.returncode == 2
     assert message in done.stderr
     assert not (tmp_path / "x").exists()
+
+
+def test_too_much_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
+    done = run("compare", "nations", *SMALL, "--amount", "1000000", "-o", str(tmp_path / "x"))
+    assert done.returncode == 1
+    assert "arm nnmf: 1,000,000 new triples were asked for, but only" in done.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_file_where_a_folder_is_needed_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("")
+    for out in (tmp_path / "x", tmp_path / "x" / "y"):
+        done = run("compare", "nations", *SMALL, "-o", str(out))
+        assert done.returncode == 2
+        assert "this is a file, a folder for the runs is needed" in done.stderr
+
+
+def test_a_baseline_alone_has_its_numbers(tmp_path: Path) -> None:
+    done = run("compare", "nations", *SMALL, "--arm", "baseline", "-o", str(tmp_path / "x"))
+    assert done.returncode == 0
+    assert "hits@10" in done.stdout
+    assert len(json.loads((tmp_path / "x" / "comparison.json").read_text())["runs"]) == 2
+
+
+def test_held_out_triples_and_too_few_triples_of_a_file_are_told(tmp_path: Path) -> None:
+    splits = na.read_splits("nations")
+    na.write_triples(na.KnowledgeGraph(splits.vocabulary, splits.test.triples[:25]), tmp_path / "leak.tsv")
+    arm = f"file:{tmp_path / 'leak.tsv'}"
+    done = run("compare", "nations", *SMALL, "--arm", arm, "--amount", "30", "-o", str(tmp_path / "x"))
+    assert "25 triples, not the 30 asked for" in done.stdout
+    assert "0 of its triples are in valid, 25 in test; if they were taken from there" in done.stdout
 
 
 def test_one_file_has_nothing_to_compare_by(tmp_path: Path) -> None:

@@ -346,7 +346,7 @@ def worded(comparison: Comparison = FOUND, **values: float | str | None) -> str:
 
 
 def test_the_sentence_says_what_a_person_wants_to_read() -> None:
-    start = "nnmf: filtered MRR .353 → .327, −7.4 % (95 % interval "
+    start = "nnmf: filtered MRR .353 → .327, −.026 or −7.4 % (95 % interval "
     assert worded() == start + "−.034 to −.018, 5 seeds): worse than baseline."
     assert worded(high=0.011, verdict="no difference shown").endswith("to +.011, 5 seeds): no difference shown.")
     late = worded(verdict="no difference shown")
@@ -357,14 +357,19 @@ def test_small_and_large_numbers_are_readable() -> None:
     assert "(95 % interval −.0004 to +.0012, 5 seeds)" in worded(low=-0.0004, high=0.0012)
     assert "(95 % interval .0000 to .0000, 5 seeds)" in worded(low=-0.0, high=0.0)
     large = worded(
-        metric="mr", baseline_mean=512.3, mean=498.04, relative=-0.0278, low=-20.14, high=-8, verdict="better"
+        metric="mr",
+        baseline_mean=512.3,
+        mean=498.04,
+        difference=-14.26,
+        relative=-0.0278,
+        low=-20.14,
+        high=-8,
+        verdict="better",
     )
-    assert (
-        large
-        == "nnmf: filtered MR 512.3 → 498.0, −2.8 % (95 % interval −20.1 to −8.0, 5 seeds): better than baseline."
-    )
-    assert "Hits@10 1.000 → .327, +0.4 % (" in worded(metric="hits@10", baseline_mean=1.0, relative=0.004)
-    assert "MRR .000 → .327 (95" in worded(baseline_mean=0.0, relative=None)
+    start = "nnmf: filtered MR 512.3 → 498.0, −14.3 or −2.8 % (95 % interval −20.1 to −8.0, 5 seeds)"
+    assert large == f"{start}: better than baseline."
+    assert "Hits@10 1.000 → .327, −.026 or +0.4 % (" in worded(metric="hits@10", baseline_mean=1.0, relative=0.004)
+    assert "MRR .000 → .327, −.026 (95" in worded(baseline_mean=0.0, relative=None)
 
 
 def test_without_a_name_all_arms_have_a_line() -> None:

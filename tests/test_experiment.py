@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import nnmfaug as na
-from nnmfaug.experiment import Duplicate, Given, model_folder
+from nnmfaug.arms import Duplicate, Given
+from nnmfaug.experiment import model_folder
 from nnmfaug.linkpred import predictor
 from nnmfaug.progress import reporting_to
 
@@ -71,10 +72,10 @@ def test_an_experiment_that_was_killed_goes_on_to_the_same_numbers(
 def test_runs_with_other_settings_are_not_mixed(splits: na.Splits, tmp_path: Path) -> None:
     na.run_experiment(splits, SMALL, {"baseline": None}, seeds=[0], folder=tmp_path, options=ONE)
     other = replace(SMALL, lr=1e-3)
-    with pytest.raises(na.DataError, match=r"baseline-seed0\.json: this run was made with another predictor"):
+    with pytest.raises(na.DataError, match=r"other settings \(predictor lr: 0\.005 there, 0\.001 now\)"):
         na.run_experiment(splits, other, {"baseline": None}, seeds=[0], folder=tmp_path, options=ONE)
     less = na.Splits(splits.name, splits.train, splits.valid, splits.valid)
-    with pytest.raises(na.DataError, match="another data"):
+    with pytest.raises(na.DataError, match="data test: "):
         na.run_experiment(less, SMALL, {"baseline": None}, seeds=[0], folder=tmp_path, options=ONE)
 
 

@@ -15,6 +15,7 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from nnmfaug.arms import Augmentation
     from nnmfaug.clustering import DBSCAN, HDBSCAN, Agglomerative, KMeans, Partition, cluster
     from nnmfaug.comparison import Comparison, compare
     from nnmfaug.controls import RandomTriples, TypedTriples
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from nnmfaug.embedding import NMF, Factors
     from nnmfaug.engine import Processes, Serial
     from nnmfaug.errors import DataError, SamplingError
-    from nnmfaug.experiment import Augmentation, run_experiment
+    from nnmfaug.experiment import run_experiment
     from nnmfaug.families import FamilyWorld, family
     from nnmfaug.graph import KnowledgeGraph, ReadReport, Splits, Vocabulary
     from nnmfaug.io import (
@@ -68,7 +69,8 @@ _HOMES = {
     "nnmfaug.embedding": ["NMF", "Factors"],
     "nnmfaug.engine": ["Processes", "Serial"],
     "nnmfaug.errors": ["DataError", "SamplingError"],
-    "nnmfaug.experiment": ["Augmentation", "run_experiment"],
+    "nnmfaug.arms": ["Augmentation"],
+    "nnmfaug.experiment": ["run_experiment"],
     "nnmfaug.families": ["FamilyWorld", "family"],
     "nnmfaug.graph": ["KnowledgeGraph", "ReadReport", "Splits", "Vocabulary"],
     "nnmfaug.io": [

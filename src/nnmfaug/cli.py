@@ -197,6 +197,8 @@ def main() -> None:
     """Run the command line; exit 0 when done, 1 when it could not be, 2 when the input was bad."""
     try:
         app()
+    except KeyboardInterrupt:
+        _fail("interrupted; what was finished is kept, and the same command goes on from there", 130)
     except na.DataError as error:
         _fail(str(error), 2)
     except (FileNotFoundError, IsADirectoryError, PermissionError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -11,11 +12,12 @@ import typer
 
 import nnmfaug as na
 from nnmfaug.cli_reading import AsJson, Reading, parse_amount
-from nnmfaug.console import Justify, notes_of_warnings, output, plain, print_json, progress, say, table
+from nnmfaug.console import Justify, count, notes_of_warnings, output, plain, print_json, progress, say, table
+from nnmfaug.metrics import METRICS, summary
 
 if TYPE_CHECKING:
-    from nnmfaug.comparison import Comparison
-    from nnmfaug.experiment import Arms, Augmenter
+    from nnmfaug.arms import Arms, Augmenter
+    from nnmfaug.comparison import Comparison, Kind
     from nnmfaug.schedule import Schedule
 
 ARMS = "baseline, nnmf, random, typed, duplicate, or file:PATH"
@@ -27,7 +29,10 @@ def compare(
     ],
     reading: Reading,
     out: Annotated[Path, typer.Option("-o", "--out", help="The folder of the runs; started again, it goes on.")],
-    arm: Annotated[list[str] | None, typer.Option(help=f"What to train: {ARMS}; may be repeated.")] = None,
+    arm: Annotated[
+        list[str] | None,
+        typer.Option(help=f"What to train: {ARMS}; may be repeated; else baseline, nnmf, random."),
+    ] = None,
     model: Annotated[str, typer.Option(help="A preset: transe, rotate, transe-paper, rotate-paper.")] = "rotate",
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds; 5 can tell small differences.")] = 5,
     amount: Annotated[str, typer.Option(help="Share of train (10%) or number of generated triples.")] = "10%",
@@ -40,7 +45,9 @@ def compare(
     clusters: Annotated[int | None, typer.Option(min=1, help="Clusters of the arm nnmf.")] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
     dim: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
-    curve: Annotated[int | None, typer.Option(min=1, help="Look at valid every so many epochs.")] = None,
+    curve: Annotated[
+        int | None, typer.Option(min=1, help="Rank valid every so many epochs, for comparison.json.")
+    ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Show raw ranks besides filtered ones.")] = False,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads of torch; else 2.")] = None,
     device: Annotated[Literal["auto", "cpu", "cuda"], typer.Option(help="Where to train.")] = "auto",
@@ -59,16 +66,25 @@ def compare(
     predictor = na.LinkPredictor.preset(model, found.name)
     predictor = replace(predictor, epochs=epochs or predictor.epochs, dim=dim or predictor.dim)
     n = parse_amount(amount, len(found.train), "--amount")
-    arms = _arms(given, found, n, _schedule(schedule, exponent), weight, clusters)
+    if schedule != "polynomial" and exponent != 2.0:
+        msg = f"--exponent is for --schedule polynomial, not {schedule}"
+        raise ValueError(msg)
+    methods = {name: _augmenter(name, found, clusters, reading.options) for name in given if name != "baseline"}
+    entry = _schedule(schedule, exponent)
+    arms: Arms = {
+        name: na.Augmentation(methods[name], n, entry, weight) if name in methods else None for name in given
+    }
     options = TrainOptions(evaluate_every=curve, threads=threads, device=device)
     with progress(), notes_of_warnings():
         runs = run_experiment(found, predictor, arms, seeds=range(seeds), folder=out, options=options)
     document = _judge(runs, found, out)
     if as_json:
         print_json(document)
-    elif len(arms) > 1:
-        _show(runs, found.name, model, raw=raw)
-        say(f"{out / 'comparison.json'}: all numbers; {out}: the runs")
+        return
+    _show(runs, f"{found.name}, {model}", raw=raw)
+    for note in _notes(runs, n):
+        output().print(plain(f"note: {note}"), markup=False, soft_wrap=True)
+    say(f"{out / 'comparison.json'}: all numbers; {out}: the runs")
 
 
 def predict(
@@ -76,7 +92,9 @@ def predict(
     relation: Annotated[str, typer.Option(help="The relation.")],
     head: Annotated[str | None, typer.Option(help="Ask for the tails of this head.")] = None,
     tail: Annotated[str | None, typer.Option(help="Ask for the heads of this tail.")] = None,
-    arm: Annotated[str, typer.Option(help="Which arm's model, in a folder of compare.")] = "baseline",
+    arm: Annotated[
+        str, typer.Option(help="Which arm's model in a folder of compare; of its first seed.")
+    ] = "baseline",
     top: Annotated[int, typer.Option(min=1, help="How many answers.")] = 10,
     as_json: AsJson = False,
 ) -> None:
@@ -98,6 +116,8 @@ def predict(
 
 
 def _model(run: Path, arm: str) -> Path:
+    if not run.is_dir():
+        raise na.DataError("no such folder", path=run)
     if (run / "model.json").is_file():
         return run
     from nnmfaug.experiment import model_folder
@@ -119,24 +139,16 @@ def _schedule(name: str, exponent: float) -> Schedule:
     return schedules[name]
 
 
-def _arms(
-    names: list[str], splits: na.Splits, n: int, schedule: Schedule, weight: float, clusters: int | None
-) -> Arms:
-    return {
-        name: None
-        if name == "baseline"
-        else na.Augmentation(_augmenter(name, splits, clusters), n, schedule, weight)
-        for name in names
-    }
-
-
-def _augmenter(name: str, splits: na.Splits, clusters: int | None) -> Augmenter:
-    from nnmfaug.experiment import Duplicate, Given
+def _augmenter(name: str, splits: na.Splits, clusters: int | None, options: na.ReadOptions) -> Augmenter:
+    from nnmfaug.arms import Duplicate, Given
     from nnmfaug.recipe import default_clusters
 
     if name.startswith("file:"):
         path = name.removeprefix("file:")
-        return Given(na.read_generated(path, splits.vocabulary), path)
+        if not path or Path(path).is_dir():
+            msg = f"--arm {name}: must name a file of triples"
+            raise ValueError(msg)
+        return Given(na.read_generated(path, splits.vocabulary, options), path)
     if name == "nnmf":
         return na.NNMFAug(cluster=na.Agglomerative(clusters or default_clusters(splits.train)))
     controls: dict[str, Augmenter] = {
@@ -157,51 +169,82 @@ def _judge(runs: list[na.Run], splits: na.Splits, folder: Path) -> dict[str, Any
     from nnmfaug.io.files import replacing
     from nnmfaug.wording import sentence
 
-    if len({run.arm for run in runs}) == 1:
-        say("only the baseline was run: add --arm to compare something with it")
-        return {"runs": len(runs)}
-    comparison = na.compare(runs)
     document: dict[str, Any] = {
-        "sentence": sentence(comparison).splitlines(),
-        "filtered": to_json(comparison),
-        "raw": to_json(na.compare(runs, kind="raw")),
-        "by_relation": [asdict(group) for group in breakdown(runs, splits, by="relation")],
-        "by_degree": [asdict(group) for group in breakdown(runs, splits, by="degree")],
-        "runs": [{"arm": r.arm, "seed": r.seed, "n_extra": r.n_extra, "seconds": r.seconds} for r in runs],
-        "settings": runs[0].settings,
+        "arms": {run.arm: run.settings["arm"] for run in runs},
+        "runs": [_run_entry(run) for run in runs],
+        "settings": {key: value for key, value in runs[0].settings.items() if key not in ("arm", "generated")},
     }
+    if len(document["arms"]) > 1:
+        comparison = na.compare(runs)
+        document |= {
+            "sentence": sentence(comparison).splitlines(),
+            "filtered": to_json(comparison),
+            "raw": to_json(na.compare(runs, kind="raw")),
+            "by_relation": [asdict(group) for group in breakdown(runs, splits, by="relation")],
+            "by_degree": [asdict(group) for group in breakdown(runs, splits, by="degree")],
+        }
     with replacing(folder / "comparison.json") as draft:
         draft.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return document
 
 
-def _show(runs: list[na.Run], name: str, model: str, *, raw: bool) -> None:
+def _run_entry(run: na.Run) -> dict[str, Any]:
+    metrics = {"filtered": summary(run.ranks.filtered), "raw": summary(run.ranks.raw)}
+    made = {"n_extra": run.n_extra, "generated": run.settings["generated"], "seconds": run.seconds}
+    return {"arm": run.arm, "seed": run.seed, **made, "metrics": metrics, "curve": run.curve}
+
+
+def _notes(runs: list[na.Run], asked: int) -> Iterator[str]:
+    """What a reader should know of the generated triples."""
+    for arm, own in _by_arm(runs).items():
+        made = own[0].settings["generated"]
+        if made is None:
+            continue
+        if own[0].n_extra < asked:
+            yield f"{arm}: {own[0].n_extra:,} triples, not the {asked:,} asked for; there are no more"
+        if made["in_valid"] or made["in_test"]:
+            fair = (
+                ""
+                if not arm.startswith("file:")
+                else "; if they were taken from there, the comparison is not fair"
+            )
+            yield f"{arm}: {made['in_valid']:,} of its triples are in valid, {made['in_test']:,} in test{fair}"
+
+
+def _show(runs: list[na.Run], title: str, *, raw: bool) -> None:
     from nnmfaug.wording import sentence
 
-    comparison = na.compare(runs)
-    output().print(_table(comparison, f"{name}, {model}, {len(comparison.seeds)} seeds, filtered"))
-    if raw:
-        output().print(_table(na.compare(runs, kind="raw"), f"{name}, {model}, raw"))
-    output().print()
-    for line in [*sentence(comparison).splitlines(), *(f"note: {note}" for note in comparison.notes)]:
-        output().print(plain(line), markup=False, soft_wrap=True)
+    n_seeds = count(len({run.seed for run in runs}), "seed")
+    many = len(_by_arm(runs)) > 1
+    kinds: tuple[Kind, ...] = ("filtered", "raw") if raw else ("filtered",)
+    for kind in kinds:
+        output().print(
+            _table(runs, na.compare(runs, kind=kind) if many else None, f"{title}, {n_seeds}, {kind}", kind)
+        )
+    if many:
+        comparison = na.compare(runs)
+        output().print()
+        for line in [*sentence(comparison).splitlines(), *(f"note: {note}" for note in comparison.notes)]:
+            output().print(plain(line), markup=False, soft_wrap=True)
 
 
-def _table(comparison: Comparison, title: str) -> Any:  # noqa: ANN401  # rich's
-    """Means of each arm, the difference to the baseline beneath, and a mark where it is shown."""
-    marks = {"better": "▲", "worse": "▼", "no difference shown": " "}
-    columns: list[tuple[str, Justify]] = [("arm", "left")]
-    columns += [(metric, "right") for metric in comparison.metrics]
+def _by_arm(runs: list[na.Run]) -> dict[str, list[na.Run]]:
+    return {arm: [run for run in runs if run.arm == arm] for arm in dict.fromkeys(run.arm for run in runs)}
+
+
+def _table(runs: list[na.Run], comparison: Comparison | None, title: str, kind: Kind) -> Any:  # noqa: ANN401  # rich's
+    """How many triples each arm adds, its means, and a mark where a difference to the baseline is shown."""
+    marks = {"better": " ▲", "worse": " ▼", "no difference shown": "  "}
+    columns: list[tuple[str, Justify]] = [("arm", "left"), ("added", "right")]
+    columns += [(metric, "right") for metric in METRICS]
     rows = []
-    for summary in comparison.summaries:
-        cells = [
-            f"{summary.means[metric]:.1f}" if metric == "mr" else f"{summary.means[metric]:.4f}"
-            for metric in comparison.metrics
-        ]
-        if summary.arm != comparison.baseline:
-            verdicts = [comparison.row(summary.arm, metric).verdict for metric in comparison.metrics]
-            cells = [f"{cell} {marks[verdict]}" for cell, verdict in zip(cells, verdicts, strict=True)]
-        else:
-            cells = [f"{cell}  " for cell in cells]
-        rows.append([summary.arm, *cells])
-    return table(f"{title} (▲ better, ▼ worse than {comparison.baseline})", columns, rows)
+    for arm, own in _by_arm(runs).items():
+        metrics = [summary(getattr(run.ranks, kind)) for run in own]
+        cells = [arm, f"{own[0].n_extra:,}"]
+        for metric in METRICS:
+            mean = sum(each[metric] for each in metrics) / len(metrics)
+            known = comparison is not None and arm in comparison.arms
+            mark = marks[comparison.row(arm, metric).verdict] if comparison and known else "  "
+            cells.append(f"{mean:.1f}{mark}" if metric == "mr" else f"{mean:.4f}{mark}")
+        rows.append(cells)
+    return table(f"{title} (▲ better, ▼ worse than baseline)" if comparison else title, columns, rows)

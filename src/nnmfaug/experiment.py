@@ -3,123 +3,24 @@
 from __future__ import annotations
 
 import json
-import math
 import platform
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from nnmfaug.errors import DataError
-from nnmfaug.generation import describe_settings
+from nnmfaug.arms import Arms, Augmentation, arm_settings
+from nnmfaug.errors import DataError, SamplingError
 from nnmfaug.graph import KnowledgeGraph, Splits
 from nnmfaug.linkpred import LinkPredictor, Trained, TrainOptions
 from nnmfaug.progress import current, reporting_to
 from nnmfaug.runs import Run, load_run, run_path, save_run
-from nnmfaug.schedule import Polynomial, Schedule
-from nnmfaug.seeding import generator
 
-_STREAM = 0xD0B1E
-
-
-class Drawn(Protocol):
-    """What a distribution gives: triples in their order."""
-
-    @property
-    def graph(self) -> KnowledgeGraph:
-        """The triples."""
-        ...
-
-
-class Distribution(Protocol):
-    """What an augmenter is fitted to."""
-
-    def sample(self, n: int, *, seed: int) -> Drawn:
-        """Draw n different new triples."""
-        ...
-
-
-class Augmenter(Protocol):
-    """Anything that can be fitted to a train graph and then sampled."""
-
-    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Distribution:
-        """Fit to a train graph."""
-        ...
-
-
-@dataclass(frozen=True)
-class Given:
-    """Triples from anywhere, such as a file, in their order."""
-
-    triples: KnowledgeGraph = field(repr=False)
-    source: str = ""
-
-    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Given:  # noqa: ARG002
-        """Check that they are new."""
-        known = int(graph.contains(self.triples.with_vocabulary(graph.vocabulary).triples).sum())
-        if known:
-            raise DataError(f"{known} of these triples are in train: leave them out", path=self.source or None)
-        return self
-
-    def sample(self, n: int, *, seed: int = 0) -> Given:  # noqa: ARG002
-        """Return the first n, or all if there are fewer."""
-        return replace(self, triples=KnowledgeGraph(self.triples.vocabulary, self.triples.triples[:n]))
-
-    @property
-    def graph(self) -> KnowledgeGraph:
-        """The triples."""
-        return self.triples
-
-
-@dataclass(frozen=True)
-class Duplicate:
-    """Some of the train triples once more: a control for training longer on the same."""
-
-    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Given:
-        """Shuffle the train triples."""
-        order = generator(seed, _STREAM).permutation(len(graph))
-        return Given(KnowledgeGraph(graph.vocabulary, graph.triples[order]))
-
-
-@dataclass(frozen=True)
-class Augmentation:
-    """One way of making the training set larger.
-
-    Parameters
-    ----------
-    method
-        What makes triples. It sees train alone; each seed fits and draws anew.
-    amount
-        A share of train below or equal to 1 (a float), or a number of triples (an int).
-    schedule
-        How many of them an epoch uses.
-    weight
-        What a generated triple weighs in the loss.
-    """
-
-    method: Augmenter
-    amount: float = 0.1
-    schedule: Schedule = field(default_factory=Polynomial)
-    weight: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.weight < math.inf:
-            msg = f"weight={self.weight}: must be a number from 0"
-            raise ValueError(msg)
-
-    def triples(self, train: KnowledgeGraph, seed: int) -> KnowledgeGraph:
-        """Fit to train and draw."""
-        n = self.amount if isinstance(self.amount, int) else int(self.amount * len(train))
-        if n < 1:
-            msg = f"amount={self.amount}: less than one triple of {len(train)}"
-            raise ValueError(msg)
-        return self.method.fit(train, seed=seed).sample(n, seed=seed).graph
-
-
-Arms = Mapping[str, Augmentation | None]
+_OUTCOMES = ("versions", "generated")
+"""What a run's settings tell but nobody sets."""
 
 
 def run_experiment(
@@ -147,25 +48,26 @@ def run_experiment(
     [('baseline', 0, 0), ('baseline', 1, 0), ('nnmf', 0, 159), ('nnmf', 1, 159)]
     """
     folder, options, seeds = Path(folder), options or TrainOptions(), tuple(dict.fromkeys(seeds))
-    if not len(splits.test):
-        raise DataError("no test triples, so nothing to compare by: nnmfaug split makes some", path=splits.name)
-    if not arms or not seeds:
-        msg = "no arms or no seeds: nothing to run"
-        raise ValueError(msg)
+    _check(splits, predictor, arms, seeds, folder)
     todo = [(arm, seed) for seed in seeds for arm in arms]  # pairs first: a killed experiment can be compared
     common = _common_settings(splits, predictor, options)
     runs: dict[tuple[str, int], Run] = {}
+    for arm, seed in todo:
+        found = _existing(folder, arm, seed, {**common, "arm": arm_settings(arms[arm])})
+        if found is not None:
+            runs[arm, seed] = found
+    first = {arm: _draw(arm, arms[arm], splits, seeds[0]) for arm in arms if (arm, seeds[0]) not in runs}
     for place, (arm, seed) in enumerate(todo):
-        settings = {**common, "arm": _arm_settings(arms[arm])}
-        found = _existing(folder, arm, seed, settings)
-        if found is None:
-            with _progress(f"{arm}, seed {seed}", place, len(todo)):
-                found, trained = _run(splits, predictor, arm, arms[arm], seed, options)
-            found = replace(found, settings=settings)
-            if seed == seeds[0]:
-                trained.save(model_folder(folder, arm, seed))
-            save_run(found, folder)
-        runs[arm, seed] = found
+        if (arm, seed) in runs:
+            continue
+        extra = first.get(arm) if seed == seeds[0] else _draw(arm, arms[arm], splits, seed)
+        with _progress(f"{arm}, seed {seed}", place, len(todo)):
+            found, trained = _run(splits, predictor, (arm, arms[arm], extra), seed, options)
+        own = {"arm": arm_settings(arms[arm]), "generated": _overlap(extra, splits)}
+        runs[arm, seed] = replace(found, settings={**common, **own})
+        if seed == seeds[0]:
+            trained.save(model_folder(folder, arm, seed))
+        save_run(runs[arm, seed], folder)
     return [runs[arm, seed] for arm in arms for seed in seeds]
 
 
@@ -174,25 +76,59 @@ def model_folder(folder: str | Path, arm: str, seed: int) -> Path:
     return Path(folder) / "models" / run_path(folder, arm, seed).stem
 
 
+def _check(splits: Splits, predictor: LinkPredictor, arms: Arms, seeds: tuple[int, ...], folder: Path) -> None:
+    """Raise before anything is trained."""
+    if not isinstance(splits, Splits):
+        msg = f"splits of type {type(splits).__name__}: read_splits makes what is needed"
+        raise TypeError(msg)
+    if not len(splits.test):
+        raise DataError("no test triples, so nothing to compare by: nnmfaug split makes some", path=splits.name)
+    if not arms or not seeds:
+        msg = "no arms or no seeds: nothing to run"
+        raise ValueError(msg)
+    if predictor.loss == "margin" and any(arm is not None and arm.weight != 1 for arm in arms.values()):
+        msg = "the margin loss takes no weights of triples: use weight 1, or a model with another loss"
+        raise ValueError(msg)
+    parent = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not parent.is_dir():
+        raise DataError("this is a file, a folder for the runs is needed: name another", path=parent)
+
+
+def _draw(arm: str, augmentation: Augmentation | None, splits: Splits, seed: int) -> KnowledgeGraph | None:
+    try:
+        return None if augmentation is None else augmentation.triples(splits.train, seed)
+    except SamplingError as error:
+        msg = f"arm {arm}: {error}; ask for less"
+        raise SamplingError(msg, available=error.available, partial=error.partial) from None
+    except ValueError as error:
+        msg = f"arm {arm}: {error}"
+        raise ValueError(msg) from None
+
+
+def _overlap(extra: KnowledgeGraph | None, splits: Splits) -> dict[str, int] | None:
+    """How many generated triples are facts that were held out: told, never used."""
+    if extra is None:
+        return None
+    ids = extra.with_vocabulary(splits.vocabulary).triples
+    return {f"in_{name}": int(graph.contains(ids).sum()) for name, graph in splits.items()}
+
+
 def _run(
     splits: Splits,
     predictor: LinkPredictor,
-    arm: str,
-    augmentation: Augmentation | None,
+    arm: tuple[str, Augmentation | None, KnowledgeGraph | None],
     seed: int,
     options: TrainOptions,
 ) -> tuple[Run, Trained]:
-    started = time.perf_counter()
-    extra = None if augmentation is None else augmentation.triples(splits.train, seed)
+    name, augmentation, extra = arm
     schedule = None if augmentation is None else augmentation.schedule
-    generated = time.perf_counter() - started
     own = options if augmentation is None else replace(options, extra_weight=augmentation.weight)
     trained = predictor.train(splits, extra, schedule=schedule, seed=seed, options=own)
     started = time.perf_counter()
     ranks = trained.rank(splits.test)
-    seconds = {"generate": generated, **trained.seconds, "evaluate": time.perf_counter() - started}
+    seconds = {**trained.seconds, "evaluate": time.perf_counter() - started}
     n_extra = 0 if extra is None else len(extra)
-    return Run(arm, seed, ranks, {}, trained.losses, trained.curve, n_extra, seconds), trained
+    return Run(name, seed, ranks, {}, trained.losses, trained.curve, n_extra, seconds), trained
 
 
 def _existing(folder: Path, arm: str, seed: int, settings: dict[str, Any]) -> Run | None:
@@ -201,11 +137,22 @@ def _existing(folder: Path, arm: str, seed: int, settings: dict[str, Any]) -> Ru
         return None
     run = load_run(path)
     plain = json.loads(json.dumps(settings))
-    other = [key for key in plain if run.settings.get(key) != plain[key] and key != "versions"]
-    if other:
-        msg = f"this run was made with another {', '.join(other)}: name another folder, or delete this one"
+    changed = [
+        line for key in plain if key not in _OUTCOMES for line in _changes(key, run.settings.get(key), plain[key])
+    ]
+    if changed:
+        what = "; ".join(changed[:3])
+        msg = f"this run was made with other settings ({what}): name another folder, or delete this one"
         raise DataError(msg, path=path)
     return run
+
+
+def _changes(name: str, before: object, now: object) -> Iterator[str]:
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key in dict.fromkeys([*before, *now]):
+            yield from _changes(f"{name} {key}", before.get(key), now.get(key))
+    elif before != now:
+        yield f"{name}: {before} there, {now} now"
 
 
 def _common_settings(splits: Splits, predictor: LinkPredictor, options: TrainOptions) -> dict[str, Any]:
@@ -215,19 +162,6 @@ def _common_settings(splits: Splits, predictor: LinkPredictor, options: TrainOpt
         "predictor": asdict(predictor),
         "options": {"threads": options.threads, "device": options.device},
         "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
-    }
-
-
-def _arm_settings(augmentation: Augmentation | None) -> object:
-    if augmentation is None:
-        return None
-    method = augmentation.method
-    plain = {"name": "Given", "sha256": method.triples.digest()} if isinstance(method, Given) else None
-    return {
-        "method": plain or describe_settings(method),
-        "amount": augmentation.amount,
-        "schedule": describe_settings(augmentation.schedule),
-        "weight": augmentation.weight,
     }
 
 

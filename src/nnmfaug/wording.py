@@ -22,7 +22,8 @@ def sentence(comparison: Comparison, metric: str = "mrr", *, arm: str | None = N
     ...     runs.append(Run("baseline", seed, Ranks(filtered=ranks, raw=ranks)))
     ...     runs.append(Run("one up", seed, Ranks(filtered=ranks - 1, raw=ranks)))
     >>> print(sentence(compare(runs), "hits@10"))
-    one up: filtered Hits@10 .163 → .181, +11.4 % (95 % interval +.004 to +.039, 5 seeds): better than baseline.
+    one up: filtered Hits@10 .163 → .181, +.018 or +11.4 % (95 % interval +.004 to +.039, 5 seeds): better than
+    baseline.
     """
     arms = comparison.arms if arm is None else (arm,)
     return "\n".join(_sentence(comparison, comparison.row(each, metric)) for each in arms)
@@ -31,7 +32,7 @@ def sentence(comparison: Comparison, metric: str = "mrr", *, arm: str | None = N
 def _sentence(comparison: Comparison, row: Difference) -> str:
     digits = 1 if row.metric == "mr" else 3 if max(abs(row.low), abs(row.high)) >= 0.01 else 4
     base, mean = (_number(value, min(digits, 3)) for value in (row.baseline_mean, row.mean))
-    relative = "" if row.relative is None else f", {_signed(100 * row.relative, 1, zero=True)} %"
+    relative = "" if row.relative is None else f" or {_signed(100 * row.relative, 1, zero=True)} %"
     seeds = f"{len(row.seeds)} seed{'s' if len(row.seeds) > 1 else ''}"
     bounds = f"{_signed(row.low, digits)} to {_signed(row.high, digits)}"
     interval = f"{100 * comparison.level:g} % interval {bounds}, {seeds}"
@@ -43,7 +44,8 @@ def _sentence(comparison: Comparison, row: Difference) -> str:
         elif not row.low <= 0 <= row.high:
             verdict += " (corrected for the number of arms)"
     name = f"{comparison.kind} {_NAMES[row.metric]}"
-    return f"{row.arm}: {name} {base} → {mean}{relative} ({interval}): {verdict}."
+    change = f"{_signed(row.difference, digits)}{relative}"
+    return f"{row.arm}: {name} {base} → {mean}, {change} ({interval}): {verdict}."
 
 
 def _number(value: float, digits: int) -> str:

@@ -1,8 +1,7 @@
 """Settings with a name, searched on valid triples by ``benchmarks/tune.py`` before any augmented arm was run.
 
-``transe`` and ``rotate`` are for comparisons; the ``-long`` ones train larger models for hours; the ``-paper``
-ones are the defaults of pykg2vec, the library of the paper: small, slow to learn, and what its tables most likely
-were made with.
+``transe`` and ``rotate`` are for comparisons. The ``-paper`` ones are the defaults of pykg2vec, the library of the
+paper: small, slow to learn, and what its tables most likely were made with.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from dataclasses import replace
 
 from nnmfaug.linkpred.predictor import LinkPredictor
 
-_STRONG = LinkPredictor(dim=128, init=3.0, dropout=0.4, batch_size=256, optimizer="adagrad", lr=0.25)
+_STRONG = LinkPredictor(dropout=0.4, batch_size=1024, optimizer="adagrad", lr=0.25)
 _PAPER = LinkPredictor(
     dim=50,
     init=1.0,
@@ -27,14 +26,19 @@ _PAPER = LinkPredictor(
 )
 
 PRESETS: dict[str, LinkPredictor] = {
-    "transe": replace(_STRONG, model="transe", temperature=0.35, epochs=150),
-    "rotate": replace(_STRONG, model="rotate", temperature=0.75, epochs=150),
+    "transe": replace(_STRONG, model="transe", dim=128, init=3.0, temperature=0.35, epochs=150),
+    "rotate": replace(_STRONG, model="rotate", dim=256, init=1.0, temperature=1.5, epochs=80),
     "transe-paper": replace(_PAPER, model="transe", norm=1, normalize=True, margin=0.8),
     "rotate-paper": replace(_PAPER, model="rotate", squared=True, loss="self-adversarial", margin=6.0),
 }
 """Name → settings for any data set."""
 
-TUNED: dict[tuple[str, str], LinkPredictor] = {}
+TUNED: dict[tuple[str, str], LinkPredictor] = {
+    ("transe", "wn18rr"): replace(
+        _STRONG, model="transe", dim=512, init=6.0, dropout=0.25, epochs=40, batch_size=256, temperature=0.5
+    ),
+    ("rotate", "wn18rr"): LinkPredictor(dim=256, init=6.4, dropout=0.5, epochs=60, batch_size=1024, lr=5e-3),
+}
 """Name and data set → settings where it matters."""
 
 

@@ -1,0 +1,130 @@
+"""Arms of a comparison: what is added to train, how much of it, and when."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from nnmfaug.errors import DataError
+from nnmfaug.generation import describe_settings
+from nnmfaug.graph import KnowledgeGraph
+from nnmfaug.schedule import Polynomial, Schedule
+from nnmfaug.seeding import generator
+
+_STREAM = 0xD0B1E
+
+
+class Drawn(Protocol):
+    """What a distribution gives: triples in their order."""
+
+    @property
+    def graph(self) -> KnowledgeGraph:
+        """The triples."""
+        ...
+
+
+class Distribution(Protocol):
+    """What an augmenter is fitted to."""
+
+    def sample(self, n: int, *, seed: int) -> Drawn:
+        """Draw n different new triples."""
+        ...
+
+
+class Augmenter(Protocol):
+    """Anything that can be fitted to a train graph and then sampled."""
+
+    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Distribution:
+        """Fit to a train graph."""
+        ...
+
+
+@dataclass(frozen=True)
+class Given:
+    """Triples from anywhere, such as a file, in their order."""
+
+    triples: KnowledgeGraph = field(repr=False)
+    source: str = ""
+
+    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Given:  # noqa: ARG002
+        """Check that they are new."""
+        known = int(graph.contains(self.triples.with_vocabulary(graph.vocabulary).triples).sum())
+        if known:
+            raise DataError(f"{known} of these triples are in train: leave them out", path=self.source or None)
+        return self
+
+    def sample(self, n: int, *, seed: int = 0) -> Given:  # noqa: ARG002
+        """Return the first n, or all if there are fewer."""
+        return replace(self, triples=KnowledgeGraph(self.triples.vocabulary, self.triples.triples[:n]))
+
+    @property
+    def graph(self) -> KnowledgeGraph:
+        """The triples."""
+        return self.triples
+
+
+@dataclass(frozen=True)
+class Duplicate:
+    """Some of the train triples once more: a control for training longer on the same."""
+
+    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Given:
+        """Shuffle the train triples."""
+        order = generator(seed, _STREAM).permutation(len(graph))
+        return Given(KnowledgeGraph(graph.vocabulary, graph.triples[order]))
+
+
+@dataclass(frozen=True)
+class Augmentation:
+    """One way of making the training set larger.
+
+    Parameters
+    ----------
+    method
+        What makes triples. It sees train alone; each seed fits and draws anew.
+    amount
+        A share of train below or equal to 1 (a float), or a number of triples (an int).
+    schedule
+        How many of them an epoch uses.
+    weight
+        What a generated triple weighs in the loss.
+    """
+
+    method: Augmenter
+    amount: float = 0.1
+    schedule: Schedule = field(default_factory=Polynomial)
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if type(self.amount) not in (int, float) or not 0 < self.amount < math.inf:
+            msg = f"amount={self.amount!r}: must be a share of train such as 0.1 or a number such as 500"
+            raise ValueError(msg)
+        if not 0 <= self.weight < math.inf:
+            msg = f"weight={self.weight}: must be a number from 0"
+            raise ValueError(msg)
+
+    def triples(self, train: KnowledgeGraph, seed: int) -> KnowledgeGraph:
+        """Fit to train and draw."""
+        n = self.amount if isinstance(self.amount, int) else int(self.amount * len(train))
+        if n < 1:
+            msg = f"amount={self.amount}: less than one triple of {len(train)}"
+            raise ValueError(msg)
+        return self.method.fit(train, seed=seed).sample(n, seed=seed).graph
+
+
+Arms = Mapping[str, Augmentation | None]
+
+
+def arm_settings(augmentation: Augmentation | None) -> object:
+    """Return what an arm is, as plain data."""
+    if augmentation is None:
+        return None
+    method = augmentation.method
+    plain = {"name": "Given", "sha256": method.triples.digest()} if isinstance(method, Given) else None
+    return {
+        "method": plain or describe_settings(method),
+        "amount": augmentation.amount,
+        "schedule": describe_settings(augmentation.schedule),
+        "weight": augmentation.weight,
+    }
