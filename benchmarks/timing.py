@@ -16,3 +16,8 @@ def seconds(*work: Callable[[], object], repeats: int = 3) -> list[float]:
             job()
             spent.append(time.perf_counter() - started)
     return [statistics.median(spent) for spent in times]
+
+
+def least_seconds(work: Callable[[], object], repeats: int = 7) -> float:
+    """The least of several runs: what the work costs when nothing else is in the way."""
+    return min(seconds(work, repeats=1)[0] for _ in range(repeats))
