@@ -1,8 +1,8 @@
 """Ratios against stock PyKEEN, in one process: python benchmarks/training.py [--only training|evaluation|growing].
 
 Graphs are random, of the size of WN18RR. ``training``: positives per second of stock sLCWA with 32 negatives each
-against 256 that the batch shares, 128 a side. ``evaluation``: PyKEEN's evaluator against ours, which ranks filtered
-and raw in one pass. ``growing``: what a positive costs more when the training set grows.
+against 256 that the batch shares, 128 a side. ``evaluation``: PyKEEN's evaluator against ours, which ranks
+filtered and raw in one pass. ``growing``: what a positive costs more when the training set grows.
 """
 
 from __future__ import annotations
