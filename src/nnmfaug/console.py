@@ -165,7 +165,8 @@ def progress() -> Iterator[None]:
     def show(task: str, done: int, total: int) -> None:
         nonlocal spoken
         now = time.monotonic()
-        first.setdefault(task, (now, done))
+        if task not in first or done <= first[task][1]:  # it begins, or begins again
+            first[task] = (now, done)
         if now - started < 2:
             return
         if not bar.console.is_terminal:

@@ -175,7 +175,7 @@ def _progress(run: str, place: int, n_runs: int) -> Iterator[None]:
 
     def tell(task: str, done: int, total: int) -> None:
         if task == "training":
-            outer(f"training, {n_runs} runs", place * total + done, n_runs * total)
+            outer(f"training, {n_runs} run{'s' if n_runs > 1 else ''}", place * total + done, n_runs * total)
         else:
             outer(f"{run}: {task}", done, total)
 
