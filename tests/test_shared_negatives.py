@@ -17,6 +17,7 @@ from pykeen.losses import (
     CrossEntropyLoss,
     Loss,
     MarginRankingLoss,
+    NoSampleWeightSupportError,
     NSSALoss,
     UnsupportedLabelSmoothingError,
 )
@@ -223,11 +224,16 @@ class TestLosses:
         expected = functional.cross_entropy(logits, torch.zeros(6, dtype=torch.long))
         torch.testing.assert_close(loss.process_slcwa_scores(**self.scores, num_entities=n), expected)
 
+    def test_with_lcwa_the_softmax_is_pykeens_with_a_temperature(self) -> None:
+        labels = functional.one_hot(torch.arange(6), self.numbers.shape[1]).float()
+        expected = CrossEntropyLoss().process_lcwa_scores(self.numbers / 0.5, labels)
+        torch.testing.assert_close(SampledSoftmaxLoss(0.5).process_lcwa_scores(self.numbers, labels), expected)
+
     def test_what_they_cannot_do_is_an_error(self) -> None:
-        with pytest.raises(NotImplementedError, match="no label smoothing"):
+        with pytest.raises(UnsupportedLabelSmoothingError):
             SampledSoftmaxLoss().process_slcwa_scores(**self.scores, label_smoothing=0.1)
-        with pytest.raises(NotImplementedError, match="use CrossEntropyLoss with LCWA"):
-            SampledSoftmaxLoss().process_lcwa_scores(self.numbers[:, 1:], self.numbers[:, 1:])
+        with pytest.raises(NoSampleWeightSupportError):
+            SampledSoftmaxLoss().process_slcwa_scores(**self.scores, neg_weights=torch.ones(6, 8))
         with pytest.raises(UnsupportedLabelSmoothingError):
             SelfAdversarialLoss().process_slcwa_scores(**self.scores, label_smoothing=0.1)
 

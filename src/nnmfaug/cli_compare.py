@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from nnmfaug.comparison import Comparison, Kind
     from nnmfaug.schedule import Schedule
 
+    Comparisons = dict[Kind, Comparison | None]
+
 ARMS = "baseline, nnmf, random, typed, duplicate, or file:PATH"
 
 
@@ -77,11 +79,14 @@ def compare(
     options = TrainOptions(evaluate_every=curve, threads=threads, device=device)
     with progress(), notes_of_warnings():
         runs = run_experiment(found, predictor, arms, seeds=range(seeds), folder=out, options=options)
-    document = _judge(runs, found, out)
+    alone = len(arms) == 1
+    kinds: tuple[Kind, ...] = ("filtered", "raw")
+    comparisons = {kind: None if alone else na.compare(runs, kind=kind) for kind in kinds}
+    document = _write(runs, comparisons, found, out)
     if as_json:
         print_json(document)
         return
-    _show(runs, f"{found.name}, {model}", raw=raw)
+    _show(runs, comparisons if raw else {"filtered": comparisons["filtered"]}, f"{found.name}, {model}")
     for note in _notes(runs, n):
         output().print(plain(f"note: {note}"), markup=False, soft_wrap=True)
     say(f"{out / 'comparison.json'}: all numbers; {out}: the runs")
@@ -162,8 +167,8 @@ def _augmenter(name: str, splits: na.Splits, clusters: int | None, options: na.R
     return controls[name]
 
 
-def _judge(runs: list[na.Run], splits: na.Splits, folder: Path) -> dict[str, Any]:
-    """Compare, write comparison.json, and return what is in it."""
+def _write(runs: list[na.Run], comparisons: Comparisons, splits: na.Splits, folder: Path) -> dict[str, Any]:
+    """Write comparison.json, and return what is in it."""
     from nnmfaug.breakdowns import breakdown
     from nnmfaug.comparison import to_json
     from nnmfaug.io.files import replacing
@@ -174,12 +179,12 @@ def _judge(runs: list[na.Run], splits: na.Splits, folder: Path) -> dict[str, Any
         "runs": [_run_entry(run) for run in runs],
         "settings": {key: value for key, value in runs[0].settings.items() if key not in ("arm", "generated")},
     }
-    if len(document["arms"]) > 1:
-        comparison = na.compare(runs)
+    for kind, comparison in comparisons.items():
+        if comparison is not None:
+            document[kind] = to_json(comparison)
+    if (filtered := comparisons["filtered"]) is not None:
         document |= {
-            "sentence": sentence(comparison).splitlines(),
-            "filtered": to_json(comparison),
-            "raw": to_json(na.compare(runs, kind="raw")),
+            "sentence": sentence(filtered).splitlines(),
             "by_relation": [asdict(group) for group in breakdown(runs, splits, by="relation")],
             "by_degree": [asdict(group) for group in breakdown(runs, splits, by="degree")],
         }
@@ -211,18 +216,13 @@ def _notes(runs: list[na.Run], asked: int) -> Iterator[str]:
             yield f"{arm}: {made['in_valid']:,} of its triples are in valid, {made['in_test']:,} in test{fair}"
 
 
-def _show(runs: list[na.Run], title: str, *, raw: bool) -> None:
+def _show(runs: list[na.Run], comparisons: Comparisons, title: str) -> None:
     from nnmfaug.wording import sentence
 
     n_seeds = count(len({run.seed for run in runs}), "seed")
-    many = len(_by_arm(runs)) > 1
-    kinds: tuple[Kind, ...] = ("filtered", "raw") if raw else ("filtered",)
-    for kind in kinds:
-        output().print(
-            _table(runs, na.compare(runs, kind=kind) if many else None, f"{title}, {n_seeds}, {kind}", kind)
-        )
-    if many:
-        comparison = na.compare(runs)
+    for kind, comparison in comparisons.items():
+        output().print(_table(runs, comparison, f"{title}, {n_seeds}, {kind}", kind))
+    if (comparison := comparisons["filtered"]) is not None:
         output().print()
         for line in [*sentence(comparison).splitlines(), *(f"note: {note}" for note in comparison.notes)]:
             output().print(plain(line), markup=False, soft_wrap=True)

@@ -18,7 +18,7 @@ Device = Literal["auto", "cpu", "cuda"]
 
 @dataclass(frozen=True)
 class LinkPredictor:
-    """TransE or RotatE and how to train it; ``LinkPredictor.preset("rotate")`` has settings that were searched.
+    """TransE or RotatE and how to train it; ``LinkPredictor.preset("rotate")`` has settings chosen on valid.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class LinkPredictor:
 
     @classmethod
     def preset(cls, name: str, dataset: str = "") -> LinkPredictor:
-        """Return searched settings: ``transe``, ``rotate``, ``transe-paper``, ``rotate-paper`` and longer ones.
+        """Return settings by name: ``transe``, ``rotate``, ``transe-paper`` or ``rotate-paper``.
 
         Examples
         --------

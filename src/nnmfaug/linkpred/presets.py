@@ -45,13 +45,7 @@ TUNED: dict[tuple[str, str], LinkPredictor] = {
 
 def find_preset(name: str, dataset: str = "") -> LinkPredictor:
     """Return the settings of that name, those for the data set if there are any."""
-    names = dict.fromkeys([*PRESETS, *(preset for preset, _ in TUNED)])
-    if name not in names:
-        msg = f"no preset {name!r}: there are {', '.join(names)}"
+    if name not in PRESETS:
+        msg = f"no preset {name!r}: there are {', '.join(PRESETS)}"
         raise ValueError(msg)
-    found = TUNED.get((name, dataset.lower())) or PRESETS.get(name)
-    if found is None:
-        places = ", ".join(data for preset, data in TUNED if preset == name)
-        msg = f"preset {name!r} is for {places}, not for {dataset!r}"
-        raise ValueError(msg)
-    return found
+    return TUNED.get((name, dataset.lower()), PRESETS[name])

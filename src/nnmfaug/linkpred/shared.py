@@ -116,7 +116,7 @@ class NNMFAugSharedTrainingLoop(GrowingMixin, SharedNegativesTrainingLoop):
     """Shared negatives and a growing training set; ``pipeline(training_loop="nnmfaugshared")``."""
 
 
-class SampledSoftmaxLoss(Loss):
+class SampledSoftmaxLoss(CrossEntropyLoss):
     """Softmax over the true triple and its negatives, which stand for all entities.
 
     K negatives are a sample of the n − 1 others, so each weighs (n − 1)/K; with all of them it is the exact
@@ -138,20 +138,21 @@ class SampledSoftmaxLoss(Loss):
         neg_weights: Tensor | None = None,
     ) -> Tensor:
         """Mean loss of a batch; scores of shape (b, 1) and (b, K), −inf for what is no negative."""
-        if label_smoothing or batch_filter is not None or neg_weights is not None:
-            msg = "no label smoothing, filtered negatives or weights of negatives here"
-            raise NotImplementedError(msg)
-        k = negative_scores.shape[1]
+        if label_smoothing:
+            raise UnsupportedLabelSmoothingError(self)
+        self._raise_on_weights(neg_weights)
+        scores = prepare_negative_scores_for_softmax(batch_filter, negative_scores, no_inf_rows=False)
+        k = scores.shape[1]
         shift = math.log(max(num_entities - 1, k) / k) if num_entities else 0.0
         true = positive_scores / self.temperature
-        total = torch.cat([true, negative_scores / self.temperature + shift], dim=1).logsumexp(dim=1)
+        total = torch.cat([true, scores / self.temperature + shift], dim=1).logsumexp(dim=1)
         losses = total - true[:, 0]
         return losses.mean() if pos_weights is None else (losses * pos_weights).mean()
 
-    def process_lcwa_scores(self, *args: Any, **kwargs: Any) -> Tensor:  # noqa: ANN401
-        """Not for LCWA: PyKEEN's CrossEntropyLoss is the same there."""
-        msg = f"use {CrossEntropyLoss.__name__} with LCWA"
-        raise NotImplementedError(msg)
+    def process_lcwa_scores(self, predictions: Tensor, labels: Tensor, **kwargs: Any) -> Tensor:  # type: ignore[override]  # noqa: ANN401
+        """Nothing is sampled there: PyKEEN's own, with the temperature."""
+        loss: Tensor = super().process_lcwa_scores(predictions / self.temperature, labels, **kwargs)
+        return loss
 
 
 class SelfAdversarialLoss(NSSALoss):
