@@ -2,7 +2,8 @@
 
 No generated triple and no test triple takes part. The first trial has the settings given, each other one changes
 one or two settings of the best so far. Each trial is a line of benchmarks/tuned/DATASET-MODEL.jsonl; a killed
-search goes on where it was. ``--set dim=256`` fixes a setting, ``--show`` prints what was found.
+search goes on where it was. ``--set dim=256`` fixes a setting, ``--start lr=0.1`` is where the search begins,
+``--show`` prints what was found.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from nnmfaug.linkpred import LinkPredictor, TrainOptions
 Space = Mapping[str, tuple[Any, ...]]
 
 SPACE: Space = {
-    "init": (1.0, 2.0, 3.0, 6.0),
-    "temperature": (0.35, 0.5, 0.75, 1.0, 1.5),
-    "dropout": (0.2, 0.3, 0.4, 0.5, 0.6),
+    "init": (0.2, 1.0, 2.0, 3.0, 6.0),
+    "temperature": (0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0),
+    "dropout": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6),
     "lr": (0.1, 0.15, 0.25, 0.4),
     "batch_size": (128, 256, 512, 1024),
-    "negatives": (256, 1024, 4096),
+    "negatives": (64, 256, 1024, 4096),
     "epochs": (50, 80, 120),
     "dim": (128, 256),
 }
@@ -45,18 +46,24 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE")
+    parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="fixed")
+    parser.add_argument("--start", action="append", default=[], metavar="FIELD=VALUE", help="tried first")
     parser.add_argument("--show", action="store_true")
     parser.add_argument("-o", type=Path, default=Path(__file__).parent / "tuned")
     args = parser.parse_args()
     path = args.o / f"{args.dataset}-{args.model}.jsonl"
     if not args.show:
-        fixed = {key: json.loads(value) for key, _, value in (text.partition("=") for text in args.set)}
-        start = replace(START, model=args.model, epochs=args.epochs, **fixed)
+        fixed, first = parse(args.set), parse(args.start)
+        start = replace(START, **{"model": args.model, "epochs": args.epochs, **first, **fixed})
         search(na.read_splits(args.dataset), start, set(fixed), path, args)
     for trial in sorted(read(path), key=lambda trial: -trial["mrr"])[:10]:
         shown = {name: trial["settings"][name] for name in SPACE}
         print(f"{trial['mrr']:.4f} valid MRR  {trial['seconds']:5.0f} s  {shown}")
+
+
+def parse(texts: list[str]) -> dict[str, Any]:
+    """Settings as FIELD=VALUE."""
+    return {key: json.loads(value) for key, _, value in (text.partition("=") for text in texts)}
 
 
 def search(splits: na.Splits, start: LinkPredictor, fixed: set[str], path: Path, args: argparse.Namespace) -> None:
@@ -78,7 +85,7 @@ def propose(
     start: LinkPredictor, space: Space, done: list[dict[str, Any]], rng: np.random.Generator
 ) -> LinkPredictor:
     """The start, then the best so far with one or two settings changed into something not tried yet."""
-    if not done:
+    if all(trial["settings"] != plain(start) for trial in done):
         return start
     best = max(done, key=lambda trial: float(trial["mrr"]))["settings"]
     while True:

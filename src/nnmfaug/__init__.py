@@ -41,10 +41,13 @@ if TYPE_CHECKING:
         write_triples,
     )
     from nnmfaug.linkpred import LinkPredictor, Trained, TrainOptions, load_trained
+    from nnmfaug.listed import Evidence, Listed
     from nnmfaug.metrics import Ranks
     from nnmfaug.recipe import NNMFAug, augment, select
+    from nnmfaug.rules import Rules, RuleSet
     from nnmfaug.runs import Run, load_runs
-    from nnmfaug.sampling import Sample, TripleDistribution
+    from nnmfaug.samples import Sample
+    from nnmfaug.sampling import TripleDistribution
     from nnmfaug.schedule import Constant, Polynomial, Step
     from nnmfaug.selection import Selection
     from nnmfaug.spectral import Spectral
@@ -61,7 +64,7 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
-    "nnmfaug.recipe": ["NNMFAug", "augment", "select"],
+    "nnmfaug.arms": ["Augmentation"],
     "nnmfaug.clustering": ["DBSCAN", "HDBSCAN", "Agglomerative", "KMeans", "Partition", "cluster"],
     "nnmfaug.comparison": ["Comparison", "compare"],
     "nnmfaug.controls": ["RandomTriples", "TypedTriples"],
@@ -69,7 +72,6 @@ _HOMES = {
     "nnmfaug.embedding": ["NMF", "Factors"],
     "nnmfaug.engine": ["Processes", "Serial"],
     "nnmfaug.errors": ["DataError", "SamplingError"],
-    "nnmfaug.arms": ["Augmentation"],
     "nnmfaug.experiment": ["run_experiment"],
     "nnmfaug.families": ["FamilyWorld", "family"],
     "nnmfaug.graph": ["KnowledgeGraph", "ReadReport", "Splits", "Vocabulary"],
@@ -88,9 +90,13 @@ _HOMES = {
         "write_triples",
     ],
     "nnmfaug.linkpred": ["LinkPredictor", "Trained", "TrainOptions", "load_trained"],
+    "nnmfaug.listed": ["Evidence", "Listed"],
     "nnmfaug.metrics": ["Ranks"],
+    "nnmfaug.recipe": ["NNMFAug", "augment", "select"],
+    "nnmfaug.rules": ["Rules", "RuleSet"],
     "nnmfaug.runs": ["Run", "load_runs"],
-    "nnmfaug.sampling": ["Sample", "TripleDistribution"],
+    "nnmfaug.samples": ["Sample"],
+    "nnmfaug.sampling": ["TripleDistribution"],
     "nnmfaug.schedule": ["Constant", "Polynomial", "Step"],
     "nnmfaug.selection": ["Selection"],
     "nnmfaug.spectral": ["Spectral"],
@@ -121,6 +127,7 @@ __all__ = [
     "CountProduct",
     "Counts",
     "DataError",
+    "Evidence",
     "Factors",
     "FamilyWorld",
     "GraphStats",
@@ -128,6 +135,7 @@ __all__ = [
     "KnowledgeGraph",
     "Limits",
     "LinkPredictor",
+    "Listed",
     "NNMFAug",
     "PairsByDegree",
     "Partition",
@@ -137,6 +145,8 @@ __all__ = [
     "Ranks",
     "ReadOptions",
     "ReadReport",
+    "RuleSet",
+    "Rules",
     "Run",
     "Sample",
     "SamplingError",

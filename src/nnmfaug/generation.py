@@ -17,7 +17,8 @@ from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.io.files import replacing
 from nnmfaug.io.write import check_writable, write_draft
 from nnmfaug.recipe import NNMFAug
-from nnmfaug.sampling import Sample, TripleDistribution
+from nnmfaug.samples import Sample
+from nnmfaug.sampling import TripleDistribution
 
 PACKAGES = ("nnmfaug", "numpy", "scipy", "scikit-learn")
 

@@ -14,7 +14,8 @@ from nnmfaug.counts import Counts
 from nnmfaug.embedding import DEFAULT_COMPONENTS, NMF, Embedding
 from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.law import Law
-from nnmfaug.sampling import Sample, TripleDistribution
+from nnmfaug.samples import Sample
+from nnmfaug.sampling import TripleDistribution
 from nnmfaug.selection import CLUSTERS, COMPONENTS, Selection, choose
 from nnmfaug.weights import ClusterWeights, CountProduct, PairWeights, UniformClusters, UniformPairs
 

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from nnmfaug.errors import SamplingError
 from nnmfaug.graph import IntArray, KnowledgeGraph, sorted_unique
-from nnmfaug.sampling import MAX_LISTED, Sample, whole
+from nnmfaug.samples import Sample, whole
+from nnmfaug.sampling import MAX_LISTED
 from nnmfaug.seeding import generator
 
 Array = NDArray[np.float64]

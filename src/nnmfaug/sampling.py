@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nnmfaug.engine import BLOCK_ROWS, Engine, Serial
 from nnmfaug.errors import SamplingError
-from nnmfaug.graph import IntArray, KnowledgeGraph, LabelledTriple, Vocabulary, first_places, unique_triples
+from nnmfaug.graph import IntArray, KnowledgeGraph, first_places, unique_triples
 from nnmfaug.law import Law
 from nnmfaug.progress import report
 from nnmfaug.reasons import why_empty
+from nnmfaug.samples import Sample, known_part, name_mask, whole
 from nnmfaug.seeding import generator
 
 if TYPE_CHECKING:
@@ -38,48 +38,6 @@ FIRST_RATE = 0.4
 GUIDE = 1 << 14
 """Steps of the table that finds the rectangle of most proposals; a power of two, so that they are exact."""
 DRAW, ORDER, ESTIMATE = 1, 2, 3  # streams of random numbers
-
-
-class Source(Protocol):
-    """A law over triples."""
-
-    def log_prob(self, triples: ArrayLike) -> Array:
-        """Logarithm of the probability of each row of ids, shape (n, 3)."""
-        ...
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Generated triples in the order they were drawn or ranked, S in the paper, and the law they are from."""
-
-    graph: KnowledgeGraph
-    source: Source = field(repr=False)
-
-    @cached_property
-    def log_prob(self) -> Array:
-        """Logarithm of each triple's probability under the law it was drawn from."""
-        return self.source.log_prob(self.triples)
-
-    @property
-    def clusters(self) -> NDArray[np.int32]:
-        """The cluster that both entities of each triple belong to, if the law has clusters."""
-        if not isinstance(self.source, TripleDistribution):
-            msg = f"a sample of {type(self.source).__name__} has no clusters"
-            raise AttributeError(msg)
-        return self.source.partition.labels[self.triples[:, 0]]
-
-    @property
-    def triples(self) -> IntArray:
-        """Ids of head, relation and tail, shape (n, 3)."""
-        return self.graph.triples
-
-    @property
-    def labels(self) -> list[LabelledTriple]:
-        """The triples as names."""
-        return self.graph.labels()
-
-    def __len__(self) -> int:
-        return len(self.graph)
 
 
 @dataclass(frozen=True)
@@ -260,11 +218,11 @@ class TripleDistribution:
         names = self.graph.vocabulary
         law = replace(
             self.law,
-            relations_allowed=self.law.relations_allowed & _mask("relations", relations, names.relation_ids),
-            heads_allowed=self.law.heads_allowed & _mask("heads", heads, names.entity_ids),
-            tails_allowed=self.law.tails_allowed & _mask("tails", tails, names.entity_ids),
+            relations_allowed=self.law.relations_allowed & name_mask("relations", relations, names.relation_ids),
+            heads_allowed=self.law.heads_allowed & name_mask("heads", heads, names.entity_ids),
+            tails_allowed=self.law.tails_allowed & name_mask("tails", tails, names.entity_ids),
         )
-        excluded = self.excluded if exclude is None else (*self.excluded, _known_part(exclude, names))
+        excluded = self.excluded if exclude is None else (*self.excluded, known_part(exclude, names))
         if not law.support_size:
             raise SamplingError(why_empty(law, names), available=0)
         return replace(self, law=law, excluded=excluded)
@@ -344,37 +302,3 @@ class TripleDistribution:
 
     def _sample(self, triples: IntArray) -> Sample:
         return Sample(KnowledgeGraph(self.graph.vocabulary, triples), self)
-
-
-def _known_part(graph: KnowledgeGraph, names: Vocabulary) -> KnowledgeGraph:
-    """The triples of a graph whose names are all known; the others cannot be generated anyway."""
-    entities, relations = names.entity_ids, names.relation_ids
-    rows = [(h, r, t) for h, r, t in graph.labels() if h in entities and r in relations and t in entities]
-    return KnowledgeGraph.from_labels(rows, names)
-
-
-def whole(n: int) -> int:
-    """Return a number of triples as an int, or raise."""
-    try:
-        number = operator.index(n)
-    except TypeError:
-        msg = f"n={n!r}: must be a whole number"
-        raise ValueError(msg) from None
-    if number < 0:
-        msg = f"n={n}: must not be negative"
-        raise ValueError(msg)
-    return number
-
-
-def _mask(what: str, names: Iterable[str] | None, ids: dict[str, int]) -> NDArray[np.bool_]:
-    """Which ids have one of the names, of ``what`` there is."""
-    if isinstance(names, str):
-        msg = f"{what}={names!r}: a list of names is needed, did you mean [{names!r}]?"
-        raise ValueError(msg)
-    mask = np.full(len(ids), names is None)
-    for name in names or ():
-        if name not in ids:
-            msg = f"{name!r} is not the name of a known {'relation' if what == 'relations' else 'entity'}"
-            raise ValueError(msg)
-        mask[ids[name]] = True
-    return mask
