@@ -23,8 +23,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.cluster import AgglomerativeClustering  # type: ignore[import-untyped]
-from sklearn.decomposition import non_negative_factorization  # type: ignore[import-untyped]
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.decomposition import non_negative_factorization
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import nnmfaug as na

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import cut_tree, linkage
-from sklearn import cluster as sklearn_cluster  # type: ignore[import-untyped]
-from sklearn.metrics import adjusted_rand_score as agreement  # type: ignore[import-untyped]
+from sklearn import cluster as sklearn_cluster
+from sklearn.metrics import adjusted_rand_score as agreement
 
 from nnmfaug import agglomeration, clustering
 from nnmfaug.agglomeration import Centres, Linkage, Matrix, cut, merge_all

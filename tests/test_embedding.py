@@ -13,7 +13,7 @@ import pytest
 import scipy.linalg
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn import decomposition  # type: ignore[import-untyped]
+from sklearn import decomposition
 from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]
 
 import nnmfaug as na

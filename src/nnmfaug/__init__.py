@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from nnmfaug.linkpred import LinkPredictor, Trained, TrainOptions, load_trained
     from nnmfaug.listed import Evidence, Listed
     from nnmfaug.metrics import Ranks
+    from nnmfaug.mixture import Auto, Mixture
+    from nnmfaug.quality import PrecisionEstimate, estimate_completeness, estimate_precision
     from nnmfaug.recipe import NNMFAug, augment, select
     from nnmfaug.rules import Rules, RuleSet
     from nnmfaug.runs import Run, load_runs
@@ -92,6 +94,8 @@ _HOMES = {
     "nnmfaug.linkpred": ["LinkPredictor", "Trained", "TrainOptions", "load_trained"],
     "nnmfaug.listed": ["Evidence", "Listed"],
     "nnmfaug.metrics": ["Ranks"],
+    "nnmfaug.mixture": ["Mixture", "Auto"],
+    "nnmfaug.quality": ["PrecisionEstimate", "estimate_completeness", "estimate_precision"],
     "nnmfaug.recipe": ["NNMFAug", "augment", "select"],
     "nnmfaug.rules": ["Rules", "RuleSet"],
     "nnmfaug.runs": ["Run", "load_runs"],
@@ -120,6 +124,7 @@ __all__ = [
     "NMF",
     "Agglomerative",
     "Augmentation",
+    "Auto",
     "ClustersByPairs",
     "ClustersBySize",
     "Comparison",
@@ -136,10 +141,12 @@ __all__ = [
     "Limits",
     "LinkPredictor",
     "Listed",
+    "Mixture",
     "NNMFAug",
     "PairsByDegree",
     "Partition",
     "Polynomial",
+    "PrecisionEstimate",
     "Processes",
     "RandomTriples",
     "Ranks",
@@ -166,6 +173,8 @@ __all__ = [
     "cluster",
     "compare",
     "describe",
+    "estimate_completeness",
+    "estimate_precision",
     "family",
     "from_dataframe",
     "from_pykeen",

@@ -225,7 +225,10 @@ class KnowledgeGraph:
     def contains(self, triples: ArrayLike) -> NDArray[np.bool_]:
         """Say for each row of ids, shape (n, 3), whether it is a triple of this graph."""
         self.vocabulary.check_ids(np.asarray(triples))
-        keys = self.vocabulary.keys(triples)
+        return self.contains_keys(self.vocabulary.keys(triples))
+
+    def contains_keys(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Say for each key of a triple whether it is a triple of this graph."""
         if not len(self):
             return np.zeros(len(keys), dtype=np.bool_)
         places = np.minimum(np.searchsorted(self._sorted_keys, keys), len(self) - 1)

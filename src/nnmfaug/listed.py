@@ -160,6 +160,10 @@ class Listed:
         """Return the n most confident triples that are not excluded."""
         return self._first(n, np.arange(len(self.triples)))
 
+    def everything(self) -> Sample:
+        """Return all triples that are not excluded, the most confident first."""
+        return self.top(self.n_new)
+
     def above(self, confidence: float) -> Listed:
         """Return the law of those of at least this confidence."""
         n = int(np.searchsorted(-self.confidence, -confidence, side="right"))

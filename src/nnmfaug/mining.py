@@ -52,7 +52,7 @@ class RuleTable:
     def __len__(self) -> int:
         return len(self.heads)
 
-    def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> RuleTable:
+    def take(self, rows: NDArray[np.intp]) -> RuleTable:
         """Return some of the rules, in the order asked for."""
         support, sizes, pca_sizes = self.support[rows], self.sizes[rows], self.pca_sizes[rows]
         return RuleTable(self.heads[rows], self.bodies[rows], support, sizes, pca_sizes, self.skipped)

@@ -47,9 +47,9 @@ class Rules:
         1 − Π(1 − confidence), ``noisy-or``.
     sharpness
         A triple is drawn in proportion to its confidence to this power; ``top`` needs no such thing.
-    max_paths, max_candidates
-        A body of more paths is left out, see ``RuleSet.skipped``; once the rules, the most certain first, have
-        listed so many triples, the others are not asked.
+    max_paths, max_rules, max_candidates
+        A body of more paths is left out, see ``RuleSet.skipped``; of more rules the most certain are kept; once
+        these, the most certain first, have listed so many triples, the others are not asked.
 
     Examples
     --------
@@ -72,6 +72,7 @@ class Rules:
     combine: Combine = "max"
     sharpness: float = 1.0
     max_paths: int = 5_000_000
+    max_rules: int = 20_000
     max_candidates: int = 5_000_000
 
     def __post_init__(self) -> None:
@@ -82,7 +83,7 @@ class Rules:
             if getattr(self, name) not in get_args(kinds):
                 msg = f"{name}={getattr(self, name)!r}: must be one of {', '.join(get_args(kinds))}"
                 raise ValueError(msg)
-        for name in ("min_support", "max_paths", "max_candidates"):
+        for name in ("min_support", "max_paths", "max_rules", "max_candidates"):
             if getattr(self, name) < 1:
                 msg = f"{name}={getattr(self, name)}: must be at least 1"
                 raise ValueError(msg)
@@ -94,7 +95,11 @@ class Rules:
         """Find the rules of a graph, which should be the train split alone."""
         threshold = Threshold(self.min_support, self.min_confidence, self.prior, pca=self.confidence == "pca")
         table = mine(graph, threshold, depth=self.depth, max_paths=self.max_paths)
-        return RuleSet(graph, table, threshold.confidence(table))
+        rules = RuleSet(graph, table, threshold.confidence(table))
+        if len(rules) <= self.max_rules:
+            return rules
+        kept = np.sort(rules.order()[: self.max_rules])
+        return RuleSet(graph, table.take(kept), rules.confidence[kept])
 
     def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:  # noqa: ARG002  (as every augmenter)
         """Fit to a graph, which should be the train split alone; nothing is random here, whatever the seed."""
@@ -145,6 +150,8 @@ class RuleSet:
         parts = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))]
         parts += list(self._conclusions(max_candidates))
         keys, rules = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        new = ~self.graph.contains_keys(keys)
+        keys, rules = keys[new], rules[new]
         order = np.lexsort((rules, -self.confidence[rules], keys))
         keys, rules = keys[order], rules[order]
         first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))[: len(keys)]
@@ -156,19 +163,17 @@ class RuleSet:
         return keys[order], confidence[order], best[order]
 
     def _conclusions(self, max_candidates: int) -> Iterator[tuple[Ids, Ids]]:
-        """Yield for each rule the keys of what follows, and the rule's number."""
-        order = self.order()
+        """Yield for each body the keys of what its rules conclude, known or not, and the rules' numbers."""
+        order, n, n_relations = self.order(), self.graph.n_entities, self.graph.n_relations
         listed = np.cumsum((self.table.sizes - self.table.support)[order])
         bodies: dict[tuple[int, ...], list[int]] = {}
         for rule in order[listed <= max_candidates].tolist():
             bodies.setdefault(self.path(rule), []).append(rule)
         for done, (path, rules) in enumerate(bodies.items(), 1):
             report("applying rules", done, len(bodies))
-            x, y = self.steps.body(path).nonzero()
-            for rule in rules:
-                triples = np.stack([x, np.full(len(x), self.table.heads[rule]), y], axis=1)
-                keys = self.graph.vocabulary.keys(triples[~self.graph.contains(triples)])
-                yield keys, np.full(len(keys), rule)
+            x, y = (ends.astype(np.int64) for ends in self.steps.body(path).nonzero())
+            heads = self.table.heads[rules]
+            yield ((x * n_relations + heads[:, None]) * n + y).ravel(), np.repeat(rules, len(x))
 
     def find(self, rule: int, x: int, y: int) -> tuple[LabelledTriple, ...]:
         """Return triples of train that make up the body for a pair; of several paths the first by name."""

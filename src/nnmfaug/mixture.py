@@ -1,0 +1,160 @@
+"""Several generators together, each weighed by how right it is."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nnmfaug.calibration import calibrate, refit
+from nnmfaug.graph import IntArray, KnowledgeGraph, first_places
+from nnmfaug.listed import Evidence, Listed
+from nnmfaug.quality import Augmenter, as_listed, estimate_completeness
+from nnmfaug.rules import Rules
+
+Array = NDArray[np.float64]
+
+MAX_DRAWN = 20_000
+"""Triples drawn from a generator that cannot list what it has."""
+LEAST = 1e-12
+"""Least probability of truth, so that it has a logarithm."""
+MAX_RELATIONS, MAX_TRIPLES, MAX_DEGREE = 30, 50_000, 10
+"""What rules of three steps may take: relations, triples, and triples per entity."""
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """All that some generators list, each triple with its probability of truth, the highest first.
+
+    The probability is measured for each generator on its own, from train alone (:mod:`nnmfaug.calibration`); of a
+    triple that several list, the highest counts.
+
+    Parameters
+    ----------
+    generators
+        Augmenters; of one that has no list, some thousand triples are drawn.
+    completeness
+        Share of all facts that the graph holds, if known.
+    sharpness
+        A triple is drawn in proportion to its probability of truth to this power; ``top`` needs no such thing.
+    """
+
+    generators: tuple[Augmenter, ...] = field(default_factory=lambda: (Rules(),))
+    completeness: float | None = None
+    sharpness: float = 1.0
+
+    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:
+        """Fit each generator to a graph, which should be the train split alone, and measure it."""
+        if not self.generators:
+            msg = "a mixture needs a generator"
+            raise ValueError(msg)
+        q = estimate_completeness(graph, seed=seed) if self.completeness is None else self.completeness
+        parts = [_measured(generator, graph, q, seed) for generator in self.generators]
+        return _merge(graph, parts, self.sharpness)
+
+
+@dataclass(frozen=True)
+class Auto:
+    """As many triples as are more likely true than not, by whatever rules the graph has; none if none are.
+
+    Parameters
+    ----------
+    generators
+        Augmenters; None for rules, of three steps where the graph is small enough for it.
+    threshold
+        Least probability of truth.
+    completeness
+        Share of all facts that the graph holds, if known.
+
+    Examples
+    --------
+    >>> import nnmfaug as na
+    >>> world = na.family(100, seed=0)
+    >>> extra = na.Auto().fit(world.given).everything()
+    >>> len(extra) > 100, bool(world.is_true(extra.triples).mean() > 0.95)
+    (True, True)
+    """
+
+    generators: tuple[Augmenter, ...] | None = None
+    threshold: float = 0.5
+    completeness: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.threshold <= 1:
+            msg = f"threshold={self.threshold}: must be above 0 and at most 1"
+            raise ValueError(msg)
+
+    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:
+        """Fit to a graph, which should be the train split alone; a ``UserWarning`` says why nothing is listed."""
+        generators = default_generators(graph) if self.generators is None else self.generators
+        listed = Mixture(generators, self.completeness).fit(graph, seed=seed)
+        sure = listed.above(self.threshold)
+        if not sure.support_size:
+            best = (
+                f"the best of {listed.support_size:,}: {listed.confidence[0]:.2f}"
+                if listed.support_size
+                else "none found"
+            )
+            msg = f"no triple is worth adding: none is true with a probability of {self.threshold:.2f} ({best})"
+            warnings.warn(msg, UserWarning, stacklevel=2)
+        return sure
+
+
+def default_generators(graph: KnowledgeGraph) -> tuple[Augmenter, ...]:
+    """Rules of three steps for a sparse graph of a few relations, else of two."""
+    small = graph.n_relations <= MAX_RELATIONS and len(graph) <= MAX_TRIPLES
+    sparse = len(graph) <= MAX_DEGREE * max(graph.n_entities, 1)
+    return (Rules(depth=3 if small and sparse else 2),)
+
+
+@dataclass(frozen=True, eq=False)
+class Witnesses:
+    """Knows which generator each triple came from, and asks it why."""
+
+    parts: Sequence[Listed]
+    names: Sequence[str]
+    keys: NDArray[np.int64]
+    sources: NDArray[np.int64]
+
+    @cached_property
+    def _source_of(self) -> dict[int, int]:
+        return dict(zip(self.keys.tolist(), self.sources.tolist(), strict=True))
+
+    def explain(self, triples: IntArray) -> list[Evidence]:
+        """Return the evidence of each row of ids."""
+        keys = self.parts[0].graph.vocabulary.keys(triples).tolist()
+        found = []
+        for key, triple in zip(keys, triples, strict=True):
+            source = self._source_of[key]
+            (evidence,) = self.parts[source].explain(triple[None])
+            found.append(evidence if evidence.source else Evidence(self.names[source], "drawn"))
+        return found
+
+
+def _measured(
+    generator: Augmenter, graph: KnowledgeGraph, completeness: float, seed: int
+) -> tuple[Listed, Array, str]:
+    """What a generator lists, and the probability of truth of each triple."""
+
+    def fit(part: KnowledgeGraph) -> Listed:
+        return as_listed(generator.fit(part, seed=seed), MAX_DRAWN, seed=seed)
+
+    full = fit(graph)
+    calibration = calibrate(refit(fit, full, seed=seed), graph.n_relations, completeness)
+    return full, calibration(graph, full.triples, full.confidence), type(generator).__name__.lower()
+
+
+def _merge(graph: KnowledgeGraph, measured: Sequence[tuple[Listed, Array, str]], sharpness: float) -> Listed:
+    parts, probabilities, names = zip(*measured, strict=True)
+    triples, probability = np.concatenate([part.triples for part in parts]), np.concatenate(probabilities)
+    sources = np.repeat(np.arange(len(parts)), [len(part.triples) for part in parts])
+    confidence = np.concatenate([part.confidence for part in parts])
+    keys = graph.vocabulary.keys(triples)
+    order = np.lexsort((keys, -confidence, -probability))
+    order = order[np.sort(first_places(keys[order]))]
+    witness = Witnesses(parts, names, keys[order], sources[order])
+    return Listed(graph, triples[order], np.maximum(probability[order], LEAST), sharpness, witness)

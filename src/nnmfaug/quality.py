@@ -1,0 +1,210 @@
+"""How right a generator is, measured without labels."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nnmfaug.calibration import Refits, calibrate, curve, jeffreys, refit, surest, truth
+from nnmfaug.graph import KnowledgeGraph
+from nnmfaug.listed import Listed
+from nnmfaug.rules import Rules
+from nnmfaug.samples import Sample
+
+Array = NDArray[np.float64]
+
+FACTOR = 2.0
+"""The interval allows for so many times more or fewer missing facts, if their number is not given."""
+N_BANDS = 5
+ENOUGH = 20
+"""So many triples must come back to tell the completeness."""
+LEAST = -600.0
+"""Log-probabilities below the highest minus this all count as this."""
+
+
+class Distribution(Protocol):
+    """What an augmenter is fitted to."""
+
+    @property
+    def graph(self) -> KnowledgeGraph:
+        """The train graph."""
+        ...
+
+    @property
+    def n_new(self) -> int:
+        """How many new triples are possible."""
+        ...
+
+    def sample(self, n: int, *, seed: int) -> Sample:
+        """Draw n different new triples."""
+        ...
+
+    def log_prob(self, triples: ArrayLike) -> Array:
+        """Logarithm of the probability of each row of ids."""
+        ...
+
+
+class Augmenter(Protocol):
+    """Anything that can be fitted to a train graph and then sampled."""
+
+    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Distribution:
+        """Fit to a train graph."""
+        ...
+
+
+@dataclass(frozen=True)
+class Band:
+    """Triples of similar confidence: how many of the n, what refits saw of such, how many are true."""
+
+    low: float
+    high: float
+    n: int
+    seen: int
+    came_back: int
+    precision: float
+
+
+@dataclass(frozen=True)
+class PrecisionEstimate:
+    """Share of true facts among n generated triples, estimated from train alone.
+
+    Parameters
+    ----------
+    precision, low, high
+        The estimate and its 95 % interval.
+    completeness
+        Share of the facts that the graph is thought to hold, or was said to hold.
+    n
+        How many triples; fewer than asked for, if there are no more.
+    bands, per_relation
+        The same by confidence, and by relation.
+    """
+
+    precision: float
+    low: float
+    high: float
+    completeness: float
+    n: int
+    bands: tuple[Band, ...]
+    per_relation: Mapping[str, float]
+
+
+def estimate_precision(
+    method: Augmenter,
+    graph: KnowledgeGraph,
+    n: int,
+    *,
+    seed: int = 0,
+    completeness: float | None = None,
+    share: float = 0.1,
+    n_refits: int = 5,
+) -> PrecisionEstimate:
+    """Estimate how many of the n triples that a method gives for a graph are true.
+
+    Parameters
+    ----------
+    graph
+        The train graph; nothing else is looked at.
+    completeness
+        Share of all facts that the graph holds, if known; else the surest triples are taken for true.
+    share, n_refits
+        How much of the graph a refit is without, and how often.
+
+    Examples
+    --------
+    >>> import nnmfaug as na
+    >>> world = na.family(100, seed=0)
+    >>> found = na.estimate_precision(na.Rules(), world.given, 100)
+    >>> true = world.is_true(na.Rules().fit(world.given).top(100).triples).mean()
+    >>> print(f"{found.precision:.2f} from {found.low:.2f} to {found.high:.2f}, true: {true:.2f}")
+    0.93, true: 1.00
+    """
+    if completeness is not None and not 0 < completeness < 1:
+        msg = f"completeness={completeness}: must be above 0 and below 1"
+        raise ValueError(msg)
+
+    def fit(part: KnowledgeGraph) -> Listed:
+        return as_listed(method.fit(part, seed=seed), n, seed=seed)
+
+    full = fit(graph)
+    refits = refit(fit, full, share=share, n_refits=n_refits, seed=seed)
+    q = estimate_completeness(graph, seed=seed) if completeness is None else completeness
+    return _estimate(full, refits, q, n, given=completeness is not None)
+
+
+def estimate_completeness(graph: KnowledgeGraph, *, seed: int = 0, share: float = 0.1, n_refits: int = 5) -> float:
+    """Estimate the share of facts that a graph holds: that of the surest conclusions of rules that is in it.
+
+    If fewer than so many come back that it could be told, one half.
+
+    Examples
+    --------
+    >>> import nnmfaug as na
+    >>> splits = na.split(na.family(200, seed=0).truth, valid=0.1, test=0.1, seed=0)
+    >>> round(na.estimate_completeness(splits.train), 2)
+    0.8
+    """
+    rules = Rules()
+    refits = refit(rules.fit, rules.fit(graph), share=share, n_refits=n_refits, seed=seed)
+    return surest(refits, graph.n_relations)[0] if refits.hit.sum() >= ENOUGH else 0.5
+
+
+def as_listed(dist: Distribution, n: int, *, seed: int) -> Listed:
+    """Return a law as a list: itself, or n triples drawn from it, the most probable first."""
+    if isinstance(dist, Listed):
+        return dist
+    sample = dist.sample(min(n, dist.n_new), seed=seed)
+    order = np.argsort(-sample.log_prob, kind="stable")
+    relative = sample.log_prob - sample.log_prob.max(initial=-np.inf)
+    return Listed(dist.graph, sample.triples[order], np.exp(np.maximum(relative, LEAST))[order])
+
+
+def _estimate(full: Listed, refits: Refits, completeness: float, n: int, *, given: bool) -> PrecisionEstimate:
+    triples, confidence = full.triples[:n], full.confidence[:n]
+    odds = np.interp(confidence, *curve(refits))
+    below, above = _uncertainty(refits, confidence.min(initial=1.0))
+    slack = 0.0 if given else np.log(FACTOR)
+    middle, low, high = (truth(odds + shift, completeness) for shift in (0.0, below - slack, above + slack))
+    mean, least, most = (float(values.mean()) if len(values) else 0.0 for values in (middle, low, high))
+    calibration = calibrate(refits, full.graph.n_relations, completeness)
+    each, names = calibration(full.graph, triples, confidence), full.graph.vocabulary.relations
+    relations = {names[r]: float(each[triples[:, 1] == r].mean()) for r in np.unique(triples[:, 1]).tolist()}
+    return PrecisionEstimate(
+        mean, least, most, completeness, len(triples), _bands(confidence, middle, refits), relations
+    )
+
+
+def _uncertainty(refits: Refits, confidence: float) -> tuple[float, float]:
+    """How far the log odds of coming back may be off for triples of at least some confidence, by chance alone."""
+    seen = refits.hit[refits.confidence >= confidence]
+    hits, total = int(seen.sum()), len(seen)
+    low, high = (_log_odds(rate) for rate in jeffreys(hits, total))
+    middle = _log_odds((hits + 0.5) / (total + 1))
+    return low - middle, high - middle
+
+
+def _log_odds(rate: float) -> float:
+    return -np.inf if rate <= 0 else np.inf if rate >= 1 else float(np.log(rate / (1 - rate)))
+
+
+def _bands(confidence: Array, precision: Array, refits: Refits) -> tuple[Band, ...]:
+    """Split by confidence into parts of about equal size."""
+    edges = np.unique(np.quantile(confidence, np.linspace(0, 1, N_BANDS + 1))) if len(confidence) else np.zeros(0)
+    if len(edges) == 1:
+        edges = np.repeat(edges, 2)
+    bands = []
+    for i, (low, high) in reversed(list(enumerate(itertools.pairwise(edges.tolist())))):
+        last = i == len(edges) - 2
+        own, seen = (
+            (values >= low) & ((values <= high) if last else (values < high))
+            for values in (confidence, refits.confidence)
+        )
+        if own.any():
+            mean, back = float(precision[own].mean()), int(refits.hit[seen].sum())
+            bands.append(Band(low, high, int(own.sum()), int(seen.sum()), back, mean))
+    return tuple(bands)
