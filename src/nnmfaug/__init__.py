@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nnmfaug.comparison import Comparison, compare
     from nnmfaug.controls import RandomTriples, TypedTriples
     from nnmfaug.counts import Counts
+    from nnmfaug.diagnostics import Diagnostics, diagnose
     from nnmfaug.embedding import NMF, Factors
     from nnmfaug.engine import Processes, Serial
     from nnmfaug.errors import DataError, SamplingError
@@ -71,6 +72,7 @@ _HOMES = {
     "nnmfaug.comparison": ["Comparison", "compare"],
     "nnmfaug.controls": ["RandomTriples", "TypedTriples"],
     "nnmfaug.counts": ["Counts"],
+    "nnmfaug.diagnostics": ["Diagnostics", "diagnose"],
     "nnmfaug.embedding": ["NMF", "Factors"],
     "nnmfaug.engine": ["Processes", "Serial"],
     "nnmfaug.errors": ["DataError", "SamplingError"],
@@ -132,6 +134,7 @@ __all__ = [
     "CountProduct",
     "Counts",
     "DataError",
+    "Diagnostics",
     "Evidence",
     "Factors",
     "FamilyWorld",
@@ -173,6 +176,7 @@ __all__ = [
     "cluster",
     "compare",
     "describe",
+    "diagnose",
     "estimate_completeness",
     "estimate_precision",
     "family",

@@ -10,6 +10,7 @@ from typing import Protocol
 from nnmfaug.errors import DataError
 from nnmfaug.generation import describe_settings
 from nnmfaug.graph import KnowledgeGraph
+from nnmfaug.listed import Listed
 from nnmfaug.schedule import Polynomial, Schedule
 from nnmfaug.seeding import generator
 
@@ -105,12 +106,14 @@ class Augmentation:
             raise ValueError(msg)
 
     def triples(self, train: KnowledgeGraph, seed: int) -> KnowledgeGraph:
-        """Fit to train and draw."""
+        """Fit to train and draw; of a law that lists its triples, take the most probable, as many as there are."""
         n = self.amount if isinstance(self.amount, int) else int(self.amount * len(train))
         if n < 1:
             msg = f"amount={self.amount}: less than one triple of {len(train)}"
             raise ValueError(msg)
-        return self.method.fit(train, seed=seed).sample(n, seed=seed).graph
+        dist = self.method.fit(train, seed=seed)
+        drawn = dist.top(min(n, dist.n_new)) if isinstance(dist, Listed) else dist.sample(n, seed=seed)
+        return drawn.graph
 
 
 Arms = Mapping[str, Augmentation | None]

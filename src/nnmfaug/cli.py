@@ -13,6 +13,7 @@ import nnmfaug as na
 from nnmfaug import datasets as data_sets
 from nnmfaug.cli_augment import augment
 from nnmfaug.cli_compare import compare, predict
+from nnmfaug.cli_quality import estimate, rules
 from nnmfaug.cli_reading import AsJson, Graph, Reading, dropped, parse_amount, protect, reads
 from nnmfaug.console import count, output, print_json, progress, say, show_stats, table
 from nnmfaug.io.layouts import SPLIT_ADVICE
@@ -154,6 +155,8 @@ def _left_out(found: na.Splits | na.KnowledgeGraph) -> str:
 
 
 app.command()(reads(augment))
+app.command()(reads(rules))
+app.command()(reads(estimate))
 app.command()(reads(compare))
 app.command()(predict)
 

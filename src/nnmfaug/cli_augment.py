@@ -15,11 +15,17 @@ from nnmfaug.io.write import check_writable
 
 if TYPE_CHECKING:
     from nnmfaug.clustering import Clusterer
-    from nnmfaug.generation import Conditions, Generation
+    from nnmfaug.generation import Conditions, Generation, Lister
     from nnmfaug.sizes import Size
 
 Strategy = Literal["ward", "average", "complete", "single", "kmeans", "dbscan", "hdbscan"]
 
+Method = Literal["nnmf", "rules", "auto", "mixture"]
+
+METHODS = (
+    "auto adds what is more likely true than not; rules, what follows from train by its own rules, the surest "
+    "first; nnmf is the paper's method; mixture, all of them by their probability of truth."
+)
 DEFAULT_AMOUNT = "10%"
 LONG, LARGE = 2.0, 1e9
 """Seconds and bytes above which clustering is announced."""
@@ -32,12 +38,23 @@ def augment(
         Path,
         typer.Option("-o", "--out", help="The file to write: .tsv .txt .csv .nt (also .gz .bz2 .zst) .parquet."),
     ],
-    method: Annotated[Literal["nnmf"], typer.Option(help="nnmf is the paper's method.")] = "nnmf",
+    method: Annotated[Method, typer.Option(help=METHODS)] = "nnmf",
     amount: Annotated[
         str | None,
-        typer.Option(help=f"Share of train (5%) or number of triples (5000); else {DEFAULT_AMOUNT}, at least 1."),
+        typer.Option(
+            help=f"Share of train (5%) or number of triples (5000); else {DEFAULT_AMOUNT}, at least 1; "
+            "for auto, as many as are worth adding."
+        ),
     ] = None,
-    take_all: Annotated[bool, typer.Option("--all", help="All new triples there are, in random order.")] = False,
+    take_all: Annotated[
+        bool, typer.Option("--all", help="All new triples there are, in random order (nnmf) or the surest first.")
+    ] = False,
+    depth: Annotated[
+        int | None, typer.Option(min=1, max=3, help="Longest body of rules; else 2, for auto as the graph allows.")
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="For auto: least probability of truth of a triple; else 0.5.")
+    ] = None,
     clusters: Annotated[
         str | None,
         typer.Option(help="Number of clusters, or auto; else one per 20 kinds of entities, at most 50."),
@@ -65,38 +82,68 @@ def augment(
     as_json: AsJson = False,
 ) -> None:
     """Generate new triples from train (or the only graph) and write them, their scores and a manifest."""
-    from nnmfaug.generation import Conditions, generate, generated_files, write_generation
+    from nnmfaug.generation import Conditions, generate, generated_files, list_best, write_generation
 
     _refuse_idle(
         {"--quota": quota, "--all": take_all, "--relation": relation, "--amount": amount},
         [("--quota", "--all"), ("--quota", "--relation"), ("--quota", "--amount"), ("--all", "--amount")],
     )
     _refuse_idle_clustering(clusterer, clusters, components, eps)
+    _refuse_of_other_methods(
+        method,
+        {
+            "nnmf": {"--clusters": clusters, "--eps": eps, "--smoothing": smoothing or None},
+            "rules, mixture, auto": {"--depth": depth},
+            "auto": {"--threshold": threshold},
+        },
+    )
     check_writable(out)
     found = reading.read(graph)
     train = found.train if isinstance(found, na.Splits) else found
-    recipe = na.NNMFAug(
-        na.NMF(_size(components, "--components")),
-        _clusterer(clusterer, clusters, eps, train),
-        relations=na.CountProduct(smoothing),
-    )
     never = None if exclude is None else _read_exclude(exclude, reading)
     relations, heads, tails = (tuple(names) if names else None for names in (relation, head, tail))
     conditions = Conditions(relations, heads, tails, never, _quotas(quota))
     for source in (found, never):
         if source is not None:
             protect(source, *generated_files(out))
-    n = None if take_all or quota else _number(amount, len(train))
-    if not as_json:
-        _announce(recipe, train)
+    n = None if take_all or quota or (method == "auto" and amount is None) else _number(amount, len(train))
     try:
         with progress(), notes_of_warnings():
-            made = generate(recipe, train, n, seed=seed, conditions=conditions, engine=na.Processes(workers))
+            if method == "nnmf":
+                recipe = na.NNMFAug(
+                    na.NMF(_size(components, "--components")),
+                    _clusterer(clusterer, clusters, eps, train),
+                    relations=na.CountProduct(smoothing),
+                )
+                if not as_json:
+                    _announce(recipe, train)
+                made = generate(recipe, train, n, seed=seed, conditions=conditions, engine=na.Processes(workers))
+            else:
+                made = list_best(lister(method, depth, threshold), train, n, seed=seed, conditions=conditions)
     except na.SamplingError as error:
         default = n if amount is None else None
-        raise na.SamplingError(_advise(error, default, conditions), available=error.available) from None
+        raise na.SamplingError(_advise(error, method, default, conditions), available=error.available) from None
     paths = write_generation(made, out, prefix=reading.options.prefix)
     _tell(made, method, out, paths, as_json=as_json)
+
+
+def lister(method: Method, depth: int | None, threshold: float | None) -> Lister:
+    """Return the method of a name, with the settings given."""
+    if method == "rules":
+        return na.Rules(depth=depth or 2)
+    generators = None if depth is None else (na.Rules(depth=depth),)
+    if method == "mixture":
+        return na.Mixture(generators or (na.Rules(), na.NNMFAug(cluster=na.Agglomerative("auto"))))
+    return na.Auto(generators, threshold=0.5 if threshold is None else threshold)
+
+
+def _refuse_of_other_methods(method: Method, owners: dict[str, dict[str, object]]) -> None:
+    """Raise where an option says nothing to the method."""
+    for names, options in owners.items():
+        for option, value in options.items():
+            if value is not None and method not in names.split(", "):
+                msg = f"{option} is for --method {' or '.join(names.split(', '))}, not for {method}: leave it out"
+                raise ValueError(msg)
 
 
 def _refuse_idle(given: dict[str, object], pairs: list[tuple[str, str]]) -> None:
@@ -195,9 +242,9 @@ def _each(recipe: na.NNMFAug) -> str:
     return " for each setting that auto compares" if "auto" in numbers else ""
 
 
-def _advise(error: na.SamplingError, default: int | None, conditions: Conditions) -> str:
+def _advise(error: na.SamplingError, method: Method, default: int | None, conditions: Conditions) -> str:
     """What was asked for, how many there are, and what to do; where none is possible the error says it all."""
-    if not error.available:
+    if not error.available or method != "nnmf":
         return str(error)
     if conditions.quotas is not None:
         return f"{error}: ask for less or use fewer clusters"
@@ -216,4 +263,12 @@ def _tell(made: Generation, method: str, out: Path, paths: list[Path], *, as_jso
         print_json({**made.manifest, "method_name": method, "files": [str(path) for path in paths]})
         return
     new, support = made.manifest["new_in_support"], made.manifest["support_size"]
-    say(f"{out}: {count(len(made.sample), 'new triple')} of {new:,} possible ones ({support:,} with the known)")
+    if method == "nnmf":
+        say(
+            f"{out}: {count(len(made.sample), 'new triple')} of {new:,} possible ones ({support:,} with the known)"
+        )
+        return
+    found = f"{out}: {count(len(made.sample), 'new triple')} of {new:,} that were found"
+    if len(made.sample) and method != "rules":
+        found += f"; a share of about {made.manifest['mean_confidence']:.2f} of them is true"
+    say(found)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Comparisons = dict[Kind, Comparison | None]
 
-ARMS = "baseline, nnmf, random, typed, duplicate, or file:PATH"
+ARMS = "baseline, auto, rules, nnmf, random, typed, duplicate, or file:PATH"
 
 
 def compare(
@@ -74,7 +74,10 @@ def compare(
     methods = {name: _augmenter(name, found, clusters, reading.options) for name in given if name != "baseline"}
     entry = _schedule(schedule, exponent)
     arms: Arms = {
-        name: na.Augmentation(methods[name], n, entry, weight) if name in methods else None for name in given
+        name: na.Augmentation(methods[name], 1.0 if name == "auto" else n, entry, weight)
+        if name in methods
+        else None
+        for name in given
     }
     options = TrainOptions(evaluate_every=curve, threads=threads, device=device)
     with progress(), notes_of_warnings():
@@ -156,15 +159,17 @@ def _augmenter(name: str, splits: na.Splits, clusters: int | None, options: na.R
         return Given(na.read_generated(path, splits.vocabulary, options), path)
     if name == "nnmf":
         return na.NNMFAug(cluster=na.Agglomerative(clusters or default_clusters(splits.train)))
-    controls: dict[str, Augmenter] = {
+    others: dict[str, Augmenter] = {
+        "auto": na.Auto(),
+        "rules": na.Rules(),
         "random": na.RandomTriples(),
         "typed": na.TypedTriples(),
         "duplicate": Duplicate(),
     }
-    if name not in controls:
+    if name not in others:
         msg = f"--arm {name}: must be one of {ARMS}"
         raise ValueError(msg)
-    return controls[name]
+    return others[name]
 
 
 def _write(runs: list[na.Run], comparisons: Comparisons, splits: na.Splits, folder: Path) -> dict[str, Any]:
@@ -205,7 +210,7 @@ def _notes(runs: list[na.Run], asked: int) -> Iterator[str]:
         made = own[0].settings["generated"]
         if made is None:
             continue
-        if own[0].n_extra < asked:
+        if own[0].n_extra < asked and arm != "auto":
             yield f"{arm}: {own[0].n_extra:,} triples, not the {asked:,} asked for; there are no more"
         if made["in_valid"] or made["in_test"]:
             fair = (

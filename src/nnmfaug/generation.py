@@ -10,17 +10,28 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from nnmfaug.engine import Engine
 from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.io.files import replacing
 from nnmfaug.io.write import check_writable, write_draft
+from nnmfaug.listed import Listed
 from nnmfaug.recipe import NNMFAug
 from nnmfaug.samples import Sample
 from nnmfaug.sampling import TripleDistribution
 
+AnyLaw = TypeVar("AnyLaw", TripleDistribution, Listed)
+
 PACKAGES = ("nnmfaug", "numpy", "scipy", "scikit-learn")
+
+
+class Lister(Protocol):
+    """An augmenter that lists what it has."""
+
+    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:
+        """Fit to a train graph."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -43,7 +54,7 @@ class Conditions:
         names = {"relations": self.relations, "heads": self.heads, "tails": self.tails}
         return {**names, "quotas": quotas, "exclude_sha256": exclude}
 
-    def apply(self, dist: TripleDistribution) -> TripleDistribution:
+    def apply(self, dist: AnyLaw) -> AnyLaw:
         """Return the law under these conditions; with quotas, that of their relations."""
         relations = self.relations if self.quotas is None else tuple(self.quotas)
         if (relations, self.heads, self.tails, self.exclude) == (None, None, None, None):
@@ -77,8 +88,46 @@ def generate(
         sample = dist.sample(dist.n_new if amount is None else amount, seed=seed, engine=engine)
     else:
         sample = dist.sample_each(conditions.quotas, seed=seed, engine=engine)
-    manifest = {
-        "method": describe_settings(chosen),
+    own: dict[str, Any] = {
+        "acceptance": dist.acceptance,
+        "log_prob_exact": dist.exact,
+        "clusters": dist.partition.n_clusters,
+    }
+    if selection is not None:
+        own["selection"] = asdict(selection)
+    manifest = _manifest(chosen, train, sample, dist, conditions, seed, (started, fitted))
+    return Generation(sample, {**manifest, **own})
+
+
+def list_best(
+    method: Lister, train: KnowledgeGraph, amount: int | None, *, seed: int, conditions: Conditions
+) -> Generation:
+    """Fit, then take the ``amount`` most probable triples, or all there are for None; quotas as above."""
+    started = time.perf_counter()
+    listed = method.fit(train, seed=seed)
+    dist = conditions.apply(listed) if listed.support_size else listed
+    fitted = time.perf_counter()
+    if conditions.quotas is None:
+        sample = dist.everything() if amount is None else dist.top(amount)
+    else:
+        sample = dist.top_each(conditions.quotas)
+    manifest = _manifest(method, train, sample, dist, conditions, seed, (started, fitted))
+    confidence = dist.confidence_of(sample.triples)
+    return Generation(sample, {**manifest, "mean_confidence": float(confidence.mean()) if len(sample) else None})
+
+
+def _manifest(
+    method: object,
+    train: KnowledgeGraph,
+    sample: Sample,
+    dist: TripleDistribution | Listed,
+    conditions: Conditions,
+    seed: int,
+    times: tuple[float, float],
+) -> dict[str, Any]:
+    started, fitted = times
+    return {
+        "method": describe_settings(method),
         "amount": len(sample),
         "conditions": conditions.settings(),
         "seed": seed,
@@ -86,15 +135,9 @@ def generate(
         "train_triples": len(train),
         "support_size": dist.support_size,
         "new_in_support": dist.n_new,
-        "acceptance": dist.acceptance,
-        "log_prob_exact": dist.exact,
-        "clusters": dist.partition.n_clusters,
         "seconds": {"fit": fitted - started, "sample": time.perf_counter() - fitted},
         "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
     }
-    if selection is not None:
-        manifest["selection"] = asdict(selection)
-    return Generation(sample, manifest)
 
 
 def write_generation(generation: Generation, path: Path, *, prefix: str | None = None) -> list[Path]:
@@ -124,11 +167,23 @@ def describe_settings(value: object) -> object:
 
 def _scores(sample: Sample) -> Iterator[str]:
     """One line per triple, in their order; a line is known by its number, since names may hold tabs."""
+    if isinstance(sample.source, Listed):
+        yield from _reasons(sample, sample.source)
+        return
     yield "line\tlog_prob\tcluster\n"
     for line, (log_prob, cluster) in enumerate(
         zip(sample.log_prob.tolist(), sample.clusters.tolist(), strict=True), 1
     ):
         yield f"{line}\t{log_prob!r}\t{cluster}\n"
+
+
+def _reasons(sample: Sample, source: Listed) -> Iterator[str]:
+    """Confidence and evidence; what holds names is JSON, so a name cannot break a line."""
+    yield "line\tconfidence\tsource\treason\tevidence\n"
+    confidence, reasons = source.confidence_of(sample.triples).tolist(), source.explain(sample.triples)
+    for line, (sure, why) in enumerate(zip(confidence, reasons, strict=True), 1):
+        reason, evidence = (json.dumps(part, ensure_ascii=False) for part in (why.reason, why.triples))
+        yield f"{line}\t{sure!r}\t{why.source}\t{reason}\t{evidence}\n"
 
 
 def _json(value: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
@@ -159,6 +159,19 @@ class Listed:
     def top(self, n: int) -> Sample:
         """Return the n most confident triples that are not excluded."""
         return self._first(n, np.arange(len(self.triples)))
+
+    def top_each(self, quotas: Mapping[str, int]) -> Sample:
+        """Return the most confident triples of each named relation, so many of each; the most confident first."""
+        parts = [np.zeros((0, 3), dtype=np.int32)]
+        for name, n in sorted(quotas.items()):
+            try:
+                parts.append(self.restrict(relations=[name]).top(n).triples)
+            except SamplingError as error:
+                msg = f"relation {name!r}: {error}"
+                raise SamplingError(msg, available=error.available, partial=error.partial) from None
+        triples = np.concatenate(parts)
+        order = np.argsort(-self.confidence_of(triples), kind="stable")
+        return Sample(KnowledgeGraph(self.graph.vocabulary, triples[order]), self)
 
     def everything(self) -> Sample:
         """Return all triples that are not excluded, the most confident first."""

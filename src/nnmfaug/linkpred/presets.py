@@ -34,11 +34,13 @@ PRESETS: dict[str, LinkPredictor] = {
 }
 """Name → settings for any data set."""
 
+_WN18RR = replace(
+    _STRONG, init=0.16, temperature=1.0, batch_size=256, negatives=256, decay=((0.8, 0.3),), dropout=0.3
+)
+
 TUNED: dict[tuple[str, str], LinkPredictor] = {
-    ("transe", "wn18rr"): replace(
-        _STRONG, model="transe", dim=512, init=6.0, dropout=0.25, epochs=40, batch_size=256, temperature=0.5
-    ),
-    ("rotate", "wn18rr"): LinkPredictor(dim=256, init=6.4, dropout=0.5, epochs=60, batch_size=1024, lr=5e-3),
+    ("transe", "wn18rr"): replace(_WN18RR, model="transe", dim=512, dropout=0.25, epochs=24),
+    ("rotate", "wn18rr"): replace(_WN18RR, model="rotate", dim=256, epochs=50),
 }
 """Name and data set → settings where it matters."""
 

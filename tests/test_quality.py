@@ -1,0 +1,155 @@
+"""Precision without labels: the formula against a simulation, the estimate against a closed world."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+import nnmfaug as na
+from nnmfaug.calibration import calibrate, jeffreys, kinds, refit, truth
+from nnmfaug.graph import KnowledgeGraph
+from nnmfaug.listed import Listed
+
+
+class TestFormula:
+    @pytest.mark.parametrize(("q", "rho"), [(0.8, 0.9), (0.5, 0.3), (0.95, 1.0)])
+    def test_odds_of_coming_back_tell_the_probability_of_truth(self, q: float, rho: float) -> None:
+        """Facts are true with chance rho, known with chance q, left out with chance s: count what comes back."""
+        rng, n, s = np.random.default_rng(0), 400_000, 0.1
+        true = rng.random(n) < rho
+        known = true & (rng.random(n) < q)
+        out = known & (rng.random(n) < s)
+        unknown_to_refit = ~known | out
+        back = out[unknown_to_refit].mean()
+        odds = back / (1 - back) / s
+        expected = true[~known].mean()
+        assert truth(np.array([np.log(odds)]), q)[0] == pytest.approx(expected, abs=0.03)
+
+    def test_the_share_left_out_does_not_tell_the_completeness(self) -> None:
+        """Two worlds of other completeness and the same graph: what comes back is the same, whatever the share."""
+        for s in (0.1, 0.2, 0.3):
+            back = [rho * q * s / (1 - rho * q * (1 - s)) for q, rho in ((0.9, 0.5), (0.5, 0.9))]
+            assert back[0] == pytest.approx(back[1])
+
+    def test_probabilities_end_at_one(self) -> None:
+        assert truth(np.array([-np.inf, 0.0, 10.0]), 0.5).tolist() == [0.0, 1.0, 1.0]
+
+    def test_intervals_of_shares_hold_the_share(self) -> None:
+        rng = np.random.default_rng(0)
+        hits = rng.binomial(50, 0.2, size=2000)
+        held = [low <= 0.2 <= high for low, high in (jeffreys(int(k), 50) for k in hits)]
+        assert 0.93 <= np.mean(held) <= 0.975
+        assert jeffreys(0, 10)[0] == 0
+        assert jeffreys(10, 10)[1] == 1
+
+
+class TestCalibration:
+    def test_kinds_say_what_is_known_already(self) -> None:
+        graph = KnowledgeGraph.from_labels([("a", "r", "b"), ("c", "r", "d"), ("a", "s", "d")])
+        ids = KnowledgeGraph.from_labels(
+            [("a", "r", "c"), ("b", "r", "d"), ("a", "r", "d"), ("b", "s", "a"), ("c", "s", "d")],
+            graph.vocabulary,
+            sort=False,
+        )
+        assert kinds(graph, ids.triples).tolist() == [1, 2, 7, 0, 6]
+
+    def test_a_correction_is_learnt_where_relations_differ(self) -> None:
+        rng = np.random.default_rng(0)
+        rows = [(f"a{i}", f"r{i % 2}", f"b{i}") for i in range(2000)]
+        graph = KnowledgeGraph.from_labels(rows)
+
+        def fit(part: KnowledgeGraph) -> Listed:
+            """Everything that is missing in the even relation, and as much that is wrong in both."""
+            left = graph.triples[~part.contains(graph.triples)]
+            left = left[left[:, 1] == 0]
+            wrong = graph.triples[: 2 * len(left) or 100].copy()
+            wrong[:, 2] = rng.permutation(wrong[:, 2])
+            listed = np.unique(np.concatenate([left, wrong[~graph.contains(wrong)]]), axis=0)
+            return Listed(part, listed.astype(np.int32), np.full(len(listed), 0.5))
+
+        found = calibrate(refit(fit, fit(graph), seed=0), graph.n_relations, 0.5)
+        even, odd = found.offsets[0].max(), found.offsets[1].min()
+        assert even > odd + 2
+
+    def test_nothing_that_comes_back_is_no_error(self) -> None:
+        graph = na.read_splits("nations").train
+        nothing = Listed(graph, np.zeros((0, 3), dtype=np.int32), np.zeros(0))
+        found = calibrate(refit(lambda _: nothing, nothing), graph.n_relations, 0.9)
+        assert not len(found(graph, nothing.triples, nothing.confidence))
+
+
+class TestEstimate:
+    @pytest.mark.parametrize("n", [200, 500, 1000])
+    def test_is_close_to_the_truth_of_a_closed_world_if_completeness_is_given(self, n: int) -> None:
+        worlds = [na.family(200, seed=seed) for seed in range(3)]
+        for world in worlds:
+            true = world.is_true(na.Rules().fit(world.given).top(n).triples).mean()
+            found = na.estimate_precision(na.Rules(), world.given, n, completeness=0.8)
+            assert found.precision == pytest.approx(true, abs=0.10)
+
+    def test_its_interval_covers_the_truth_if_completeness_is_estimated(self) -> None:
+        covered = []
+        for seed in range(10):
+            world = na.family(200, seed=seed)
+            true = world.is_true(na.Rules().fit(world.given).top(200).triples).mean()
+            found = na.estimate_precision(na.Rules(), world.given, 200, seed=seed)
+            covered.append(found.low <= true <= found.high)
+        assert np.mean(covered) >= 0.8
+
+    def test_says_that_the_published_sampler_is_nearly_always_wrong(self) -> None:
+        world = na.family(200, seed=0)
+        method = na.NNMFAug(cluster=na.Agglomerative(20))
+        found = na.estimate_precision(method, world.given, 300)
+        true = world.is_true(method.fit(world.given, seed=0).sample(300, seed=0).triples).mean()
+        assert found.low <= true <= found.high < 0.15
+
+    def test_completeness_of_what_is_missing_at_random(self) -> None:
+        truth_ = na.family(200, seed=0).truth
+        for share in (0.1, 0.3):
+            train = na.split(truth_, valid=0, test=share, seed=0).train
+            assert na.estimate_completeness(train) == pytest.approx(1 - share, abs=0.03)
+
+    def test_a_graph_without_rules_is_told_nothing(self) -> None:
+        graph = KnowledgeGraph.from_labels([(f"a{i}", "r", f"b{i % 7}") for i in range(60)])
+        found = na.estimate_precision(na.RandomTriples(), graph, 50)
+        assert found.completeness == 0.5
+        assert found.low == 0
+        assert found.precision < 0.2
+
+    def test_bands_and_relations_add_up(self) -> None:
+        world = na.family(100, seed=0)
+        found = na.estimate_precision(na.Rules(), world.given, 300)
+        assert sum(band.n for band in found.bands) == found.n == 300
+        assert found.precision == pytest.approx(sum(band.n * band.precision for band in found.bands) / 300)
+        assert set(found.per_relation) <= set(world.given.vocabulary.relations)
+        assert [band.low for band in found.bands] == sorted((band.low for band in found.bands), reverse=True)
+
+    @pytest.mark.parametrize("completeness", [0.0, 1.0])
+    def test_a_completeness_is_between_zero_and_one(self, completeness: float) -> None:
+        with pytest.raises(ValueError, match="completeness"):
+            na.estimate_precision(na.Rules(), na.family(30, seed=0).given, 5, completeness=completeness)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_auto_is_right_on_a_closed_world(seed: int) -> None:
+    world = na.family(200, seed=seed)
+    right = world.is_true(na.Auto().fit(world.given, seed=seed).everything().triples)
+    assert right.mean() >= 0.95
+    assert right.sum() >= 0.5 * world.derivable.sum()
+
+
+@pytest.mark.skipif("NNMFAUG_DATA" not in os.environ, reason="needs the published archives")
+@pytest.mark.parametrize("name", ["dl50a", "wn18rr"])
+def test_the_estimate_is_what_valid_and_test_confirm(name: str) -> None:
+    splits = na.read_splits(name)
+    known = len(splits.train) / len(splits.together())
+    assert na.estimate_completeness(splits.train) == pytest.approx(known, abs=0.05)
+    for share in (0.05, 0.1, 0.2):
+        n = int(share * len(splits.train))
+        triples = na.Rules().fit(splits.train).top(n).triples
+        confirmed = (splits.valid.contains(triples) | splits.test.contains(triples)).mean()
+        found = na.estimate_precision(na.Rules(), splits.train, n)
+        assert found.precision == pytest.approx(confirmed, abs=0.06)
+        assert found.low <= confirmed <= found.high
