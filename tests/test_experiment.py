@@ -81,33 +81,33 @@ def test_runs_with_other_settings_are_not_mixed(splits: na.Splits, tmp_path: Pat
 
 def test_each_seed_draws_triples_of_its_own_from_train_alone(splits: na.Splits) -> None:
     augmentation = na.Augmentation(na.NNMFAug(cluster=na.Agglomerative(n_clusters=3)), 40)
-    first, second = (augmentation.triples(splits.train, seed) for seed in (0, 1))
+    first, second = (augmentation.generate(splits.train, seed).graph for seed in (0, 1))
     assert len(first) == len(second) == 40
     assert first != second
     assert not splits.train.contains(first.triples).any()
-    assert first == augmentation.triples(splits.train, 0)
+    assert first == augmentation.generate(splits.train, 0).graph
 
 
 def test_a_duplicate_repeats_train_and_only_train(splits: na.Splits) -> None:
-    triples = na.Augmentation(Duplicate(), 100).triples(splits.train, 0)
+    triples = na.Augmentation(Duplicate(), 100).generate(splits.train, 0).graph
     assert splits.train.contains(triples.triples).all()
     assert len(triples) == 100
 
 
 def test_given_triples_keep_their_order_and_must_be_new(splits: na.Splits) -> None:
     new = na.augment(splits.train, 30).graph
-    assert na.Augmentation(Given(new), 20).triples(splits.train, 0).labels() == new.labels()[:20]
+    assert na.Augmentation(Given(new), 20).generate(splits.train, 0).graph.labels() == new.labels()[:20]
     known = na.KnowledgeGraph(splits.vocabulary, splits.train.triples[:2])
     with pytest.raises(na.DataError, match=r"x\.tsv: 2 of these triples are in train"):
-        na.Augmentation(Given(known, "x.tsv"), 2).triples(splits.train, 0)
+        na.Augmentation(Given(known, "x.tsv"), 2).generate(splits.train, 0)
 
 
 def test_amounts_are_shares_or_numbers(splits: na.Splits) -> None:
     method = na.RandomTriples()
-    assert len(na.Augmentation(method, 0.5).triples(splits.train, 0)) == len(splits.train) // 2
-    assert len(na.Augmentation(method, 7).triples(splits.train, 0)) == 7
+    assert len(na.Augmentation(method, 0.5).generate(splits.train, 0).graph) == len(splits.train) // 2
+    assert len(na.Augmentation(method, 7).generate(splits.train, 0).graph) == 7
     with pytest.raises(ValueError, match="less than one triple"):
-        na.Augmentation(method, 0.0001).triples(splits.train, 0)
+        na.Augmentation(method, 0.0001).generate(splits.train, 0)
 
 
 def test_nothing_to_compare_by_is_said_before_training(splits: na.Splits, tmp_path: Path) -> None:
@@ -216,3 +216,14 @@ def test_a_curve_has_metrics_on_valid(splits: na.Splits) -> None:
     curve = na.LinkPredictor(model="transe", dim=8, epochs=5).train(splits, options=options).curve
     assert [point["epoch"] for point in curve] == [2, 4, 5]
     assert all(0 < point["mrr"] <= 1 for point in curve)
+
+
+def test_triples_may_weigh_as_much_as_they_are_probable(splits: na.Splits) -> None:
+    made = na.Augmentation(na.Rules(), 30, weight="probability").generate(splits.train, 0)
+    dist = na.Rules().fit(splits.train)
+    assert made.graph.labels() == dist.top(30).labels
+    assert made.weight == tuple(dist.confidence[:30].tolist())
+    with pytest.raises(ValueError, match="this method has none"):
+        na.Augmentation(na.RandomTriples(), 5, weight="probability").generate(splits.train, 0)
+    with pytest.raises(ValueError, match="'probability'"):
+        na.Augmentation(na.RandomTriples(), 5, weight="much")  # type: ignore[arg-type]

@@ -408,7 +408,7 @@ class TestWeights:
     def test_generated_triples_have_the_weight_and_others_one(self, inverse: bool) -> None:
         factory = make_graph(inverse=inverse)
         extra = make_extra(factory, 50)
-        weighter = ExtraWeighter(extra, 0.25, factory)
+        weighter = ExtraWeighter(extra, torch.full((len(extra),), 0.25), factory)
         light = rows(extra)
         if inverse:
             light = {(h, 2 * r, t) for h, r, t in light} | {(t, 2 * r + 1, h) for h, r, t in light}
@@ -422,8 +422,26 @@ class TestWeights:
         assert torch.equal(weighter(h=one, r=None, t=one), cube[range(5), :, range(5)])
         assert torch.equal(weighter(h=one.numpy(), r=one.numpy(), t=None), cube[range(5), range(5)])
 
+    @WAYS
+    def test_each_triple_may_have_its_own_weight(self, inverse: bool) -> None:
+        factory = make_graph(inverse=inverse)
+        extra = make_extra(factory, 20)
+        own = torch.linspace(0.1, 0.9, 20)
+        weighter = ExtraWeighter(extra, own, factory)
+        h, r, t = extra.T
+        assert torch.equal(weighter.weight_triples(torch.stack([h, 2 * r if inverse else r, t], 1)), own)
+        if inverse:
+            assert torch.equal(weighter.weight_triples(torch.stack([t, 2 * r + 1, h], 1)), own)
+        loop = make_loop(NNMFAugTrainingLoop, factory, extra=extra, extra_weight=own, loss="bcewithlogits")
+        seen = Recorder()
+        train(loop, factory, callbacks=seen)
+        last = torch.cat([batch["pos_weights"] for batch in seen.batches[EPOCHS]])
+        assert last[last < 1].sort().values.tolist() == own.repeat(2 if inverse else 1).sort().values.tolist()
+        with pytest.raises(ValueError, match="one for each triple"):
+            make_loop(NNMFAugTrainingLoop, factory, extra=extra, extra_weight=own[:3])
+
     def test_without_generated_triples_all_weigh_one(self) -> None:
-        weighter = ExtraWeighter(torch.empty((0, 3), dtype=torch.long), 0.25, make_graph())
+        weighter = ExtraWeighter(torch.empty((0, 3), dtype=torch.long), torch.empty(0), make_graph())
         assert weighter(h=torch.tensor([[1]]), r=torch.tensor([[0]]), t=None).tolist() == [[1.0] * 14]
 
     @WAYS
@@ -437,7 +455,7 @@ class TestWeights:
             n = Polynomial()(epoch, EPOCHS, len(extra))
             weights = torch.cat([batch["pos_weights"] for batch in batches])
             assert int((weights == 0.25).sum()) == n * (2 if inverse else 1)
-            expected = ExtraWeighter(extra[:n], 0.25, factory)
+            expected = ExtraWeighter(extra[:n], torch.full((n,), 0.25), factory)
             assert all(
                 torch.equal(batch["neg_weights"], expected.weight_triples(batch["negatives"])) for batch in batches
             )

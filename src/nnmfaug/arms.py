@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Literal, Protocol
 
 from nnmfaug.errors import DataError
 from nnmfaug.generation import describe_settings
@@ -77,6 +77,14 @@ class Duplicate:
 
 
 @dataclass(frozen=True)
+class Extra:
+    """Generated triples in their order, and what each weighs in the loss."""
+
+    graph: KnowledgeGraph
+    weight: float | tuple[float, ...] = 1.0
+
+
+@dataclass(frozen=True)
 class Augmentation:
     """One way of making the training set larger.
 
@@ -89,31 +97,40 @@ class Augmentation:
     schedule
         How many of them an epoch uses.
     weight
-        What a generated triple weighs in the loss.
+        What a generated triple weighs in the loss; "probability" for its confidence, if the method lists triples
+        with one, such as :class:`~nnmfaug.Auto`.
     """
 
     method: Augmenter
     amount: float = 0.1
     schedule: Schedule = field(default_factory=Polynomial)
-    weight: float = 1.0
+    weight: float | Literal["probability"] = 1.0
 
     def __post_init__(self) -> None:
         if type(self.amount) not in (int, float) or not 0 < self.amount < math.inf:
             msg = f"amount={self.amount!r}: must be a share of train such as 0.1 or a number such as 500"
             raise ValueError(msg)
-        if not 0 <= self.weight < math.inf:
-            msg = f"weight={self.weight}: must be a number from 0"
+        if self.weight != "probability" and not (
+            type(self.weight) in (int, float) and 0 <= self.weight < math.inf
+        ):
+            msg = f"weight={self.weight!r}: must be a number from 0, or 'probability'"
             raise ValueError(msg)
 
-    def triples(self, train: KnowledgeGraph, seed: int) -> KnowledgeGraph:
+    def generate(self, train: KnowledgeGraph, seed: int) -> Extra:
         """Fit to train and draw; of a law that lists its triples, take the most probable, as many as there are."""
         n = self.amount if isinstance(self.amount, int) else int(self.amount * len(train))
         if n < 1:
             msg = f"amount={self.amount}: less than one triple of {len(train)}"
             raise ValueError(msg)
         dist = self.method.fit(train, seed=seed)
-        drawn = dist.top(min(n, dist.n_new)) if isinstance(dist, Listed) else dist.sample(n, seed=seed)
-        return drawn.graph
+        if isinstance(dist, Listed):
+            best = dist.top(min(n, dist.n_new)).graph
+            sure = tuple(dist.confidence_of(best.triples).tolist())
+            return Extra(best, sure if self.weight == "probability" else self.weight)
+        if self.weight == "probability":
+            msg = "weight='probability': this method has none; give a number"
+            raise ValueError(msg)
+        return Extra(dist.sample(n, seed=seed).graph, self.weight)
 
 
 Arms = Mapping[str, Augmentation | None]

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     Comparisons = dict[Kind, Comparison | None]
 
+LISTED = ("rules", "auto")
+"""Arms whose triples have a probability, and enter at once: they are thought to be facts."""
 ARMS = "baseline, auto, rules, nnmf, random, typed, duplicate, or file:PATH"
 
 
@@ -40,10 +42,15 @@ def compare(
     amount: Annotated[str, typer.Option(help="Share of train (10%) or number of generated triples.")] = "10%",
     exponent: Annotated[float, typer.Option(help="k of the (e/E)^k by which generated triples enter.")] = 2.0,
     schedule: Annotated[
-        Literal["polynomial", "constant", "step"],
-        typer.Option(help="Generated triples enter by (e/E)^k, all at once, or all at half time."),
-    ] = "polynomial",
-    weight: Annotated[float, typer.Option(help="What a generated triple weighs in the loss.")] = 1.0,
+        Literal["polynomial", "constant", "step"] | None,
+        typer.Option(
+            help="Generated triples enter by (e/E)^k, all at once, or all at half time; else by (e/E)^k, those of "
+            "rules and auto at once."
+        ),
+    ] = None,
+    weight: Annotated[
+        str, typer.Option(help="What a generated triple weighs in the loss; probability, for rules and auto.")
+    ] = "1",
     clusters: Annotated[int | None, typer.Option(min=1, help="Clusters of the arm nnmf.")] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
     dim: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
@@ -68,13 +75,17 @@ def compare(
     predictor = na.LinkPredictor.preset(model, found.name)
     predictor = replace(predictor, epochs=epochs or predictor.epochs, dim=dim or predictor.dim)
     n = parse_amount(amount, len(found.train), "--amount")
-    if schedule != "polynomial" and exponent != 2.0:
+    if schedule not in (None, "polynomial") and exponent != 2.0:
         msg = f"--exponent is for --schedule polynomial, not {schedule}"
         raise ValueError(msg)
     methods = {name: _augmenter(name, found, clusters, reading.options) for name in given if name != "baseline"}
-    entry = _schedule(schedule, exponent)
     arms: Arms = {
-        name: na.Augmentation(methods[name], 1.0 if name == "auto" else n, entry, weight)
+        name: na.Augmentation(
+            methods[name],
+            1.0 if name == "auto" else n,
+            _schedule(schedule or ("constant" if name in LISTED else "polynomial"), exponent),
+            _weight(weight, name),
+        )
         if name in methods
         else None
         for name in given
@@ -136,6 +147,16 @@ def _model(run: Path, arm: str) -> Path:
         hint = f"there are models of {', '.join(there)} (--arm)" if there else "nnmfaug compare -o makes one"
         raise na.DataError(f"no model of arm {arm!r} here; {hint}", path=run)
     return folder
+
+
+def _weight(text: str, arm: str) -> float | Literal["probability"]:
+    if text == "probability":
+        return "probability" if arm in LISTED else 1.0
+    try:
+        return float(text)
+    except ValueError:
+        msg = f"--weight {text}: must be a number from 0, or probability"
+        raise ValueError(msg) from None
 
 
 def _schedule(name: str, exponent: float) -> Schedule:

@@ -12,9 +12,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from nnmfaug.arms import Arms, Augmentation, arm_settings
+from nnmfaug.arms import Arms, Augmentation, Extra, arm_settings
 from nnmfaug.errors import DataError, SamplingError
-from nnmfaug.graph import KnowledgeGraph, Splits
+from nnmfaug.graph import Splits
 from nnmfaug.linkpred import LinkPredictor, Trained, TrainOptions
 from nnmfaug.progress import current, reporting_to
 from nnmfaug.runs import Run, load_run, run_path, save_run
@@ -94,9 +94,9 @@ def _check(splits: Splits, predictor: LinkPredictor, arms: Arms, seeds: tuple[in
         raise DataError("this is a file, a folder for the runs is needed: name another", path=parent)
 
 
-def _draw(arm: str, augmentation: Augmentation | None, splits: Splits, seed: int) -> KnowledgeGraph | None:
+def _draw(arm: str, augmentation: Augmentation | None, splits: Splits, seed: int) -> Extra | None:
     try:
-        return None if augmentation is None else augmentation.triples(splits.train, seed)
+        return None if augmentation is None else augmentation.generate(splits.train, seed)
     except SamplingError as error:
         msg = f"arm {arm}: {error}; ask for less"
         raise SamplingError(msg, available=error.available, partial=error.partial) from None
@@ -105,29 +105,30 @@ def _draw(arm: str, augmentation: Augmentation | None, splits: Splits, seed: int
         raise ValueError(msg) from None
 
 
-def _overlap(extra: KnowledgeGraph | None, splits: Splits) -> dict[str, int] | None:
+def _overlap(extra: Extra | None, splits: Splits) -> dict[str, int] | None:
     """How many generated triples are facts that were held out: told, never used."""
     if extra is None:
         return None
-    ids = extra.with_vocabulary(splits.vocabulary).triples
+    ids = extra.graph.with_vocabulary(splits.vocabulary).triples
     return {f"in_{name}": int(graph.contains(ids).sum()) for name, graph in splits.items()}
 
 
 def _run(
     splits: Splits,
     predictor: LinkPredictor,
-    arm: tuple[str, Augmentation | None, KnowledgeGraph | None],
+    arm: tuple[str, Augmentation | None, Extra | None],
     seed: int,
     options: TrainOptions,
 ) -> tuple[Run, Trained]:
     name, augmentation, extra = arm
     schedule = None if augmentation is None else augmentation.schedule
-    own = options if augmentation is None else replace(options, extra_weight=augmentation.weight)
-    trained = predictor.train(splits, extra, schedule=schedule, seed=seed, options=own)
+    own = options if extra is None else replace(options, extra_weight=extra.weight)
+    added = None if extra is None else extra.graph
+    trained = predictor.train(splits, added, schedule=schedule, seed=seed, options=own)
     started = time.perf_counter()
     ranks = trained.rank(splits.test)
     seconds = {**trained.seconds, "evaluate": time.perf_counter() - started}
-    n_extra = 0 if extra is None else len(extra)
+    n_extra = 0 if added is None else len(added)
     return Run(name, seed, ranks, {}, trained.losses, trained.curve, n_extra, seconds), trained
 
 

@@ -136,11 +136,11 @@ class _Tally:
         A rule for the pair (y, x) is kept, too, as one of the reversed body, where ``backwards`` says so.
         """
         n, n_relations = self.steps.n, self.steps.graph.n_relations
-        x, columns = bodies.nonzero()
-        place, y = np.divmod(columns.astype(np.int64), n)
-        differ = x != y
-        x, y, place = x[differ].astype(np.int64), y[differ], place[differ]
-        sizes = np.bincount(place, minlength=len(last))
+        x = np.repeat(np.arange(n), np.diff(bodies.indptr))
+        place = bodies.indices // n
+        y = bodies.indices - place * n
+        loops = np.flatnonzero(x == y)  # no pairs; never in train, so they matter for the sizes alone
+        sizes = np.bincount(place, minlength=len(last)) - np.bincount(place[loops], minlength=len(last))
         support = self._support(x * n + y, place, len(last))
         passed = self.threshold.passed(support, np.zeros_like(sizes) if self.threshold.pca else sizes)
         passed[n_relations:] &= backwards
@@ -154,21 +154,25 @@ class _Tally:
         rows = np.concatenate([counts, self._bodies(first, last[places], heads)], axis=1)
         self.parts.append(rows[self.threshold.passed(rows[:, 1], pca if self.threshold.pca else rows[:, 2])])
 
-    def _support(self, keys: Ids, place: Ids, n_places: int) -> Ids:
+    def _support(self, keys: Ids, place: NDArray[np.int32] | Ids, n_places: int) -> Ids:
         """How many pairs of each body have each step in train, shape (n_steps, n_places)."""
-        pairs, begins, steps = self.steps.pairs
-        where = np.minimum(np.searchsorted(pairs, keys), len(pairs) - 1)
-        found = np.flatnonzero(pairs[where] == keys)
-        where, place = where[found], place[found]
+        _, begins, steps = self.steps.pairs
+        found, where = self.steps.find_pairs(keys)
+        place = place[found]
         lengths = begins[where + 1] - begins[where]
         offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         step = steps[np.repeat(begins[where], lengths) + offsets]
         counts = np.bincount(step * n_places + np.repeat(place, lengths), minlength=self.steps.n_steps * n_places)
         return counts.reshape(self.steps.n_steps, n_places)
 
-    def _pca_sizes(self, x: Ids, y: Ids, place: Ids, heads: Ids, places: Ids) -> Ids:
+    def _pca_sizes(
+        self, x: Ids, y: NDArray[np.integer], place: NDArray[np.integer], heads: Ids, places: Ids
+    ) -> Ids:
         """How many pairs of a body have a tail of the relation at their head."""
-        n_relations, order = self.steps.graph.n_relations, stable_order(place)
+        n_relations, wanted = self.steps.graph.n_relations, np.zeros(place.max() + 1, dtype=np.bool_)
+        wanted[places] = True
+        pairs = np.flatnonzero((x != y) & wanted[place])
+        order = pairs[stable_order(place[pairs].astype(np.int64))]
         begins = np.searchsorted(place[order], np.arange(place.max() + 2))
         sizes = []
         for head, where in zip(heads.tolist(), places.tolist(), strict=True):

@@ -18,6 +18,8 @@ from nnmfaug.graph import KnowledgeGraph, sorted_unique
 
 Bools = NDArray[np.bool_]
 Ids = NDArray[np.int64]
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+"""2^64 over the golden ratio: spreads keys over a table."""
 BoolMatrix: TypeAlias = "csr_array[np.bool_, tuple[int, int]]"
 
 
@@ -89,6 +91,23 @@ class Steps:
         order = np.lexsort((step, keys))
         pairs = sorted_unique(keys[order])
         return pairs, np.append(np.searchsorted(keys[order], pairs), len(keys)), step[order]
+
+    @cached_property
+    def _sieve(self) -> tuple[Bools, np.uint64]:
+        """A table of hashes of pairs, and by how much to shift a hash."""
+        bits = max((16 * len(self.pairs[0])).bit_length(), 1)
+        shift, table = np.uint64(64 - bits), np.zeros(1 << bits, dtype=np.bool_)
+        table[(self.pairs[0].astype(np.uint64) * MULTIPLIER) >> shift] = True
+        return table, shift
+
+    def find_pairs(self, keys: Ids) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Which of some pairs are known, and where among the known they are; most others the sieve holds back."""
+        table, shift = self._sieve
+        rows = np.flatnonzero(table[(keys.astype(np.uint64) * MULTIPLIER) >> shift])
+        pairs, some = self.pairs[0], keys[rows]
+        places = np.minimum(np.searchsorted(pairs, some), len(pairs) - 1)
+        same = pairs[places] == some
+        return rows[same], places[same]
 
     @cached_property
     def starts(self) -> NDArray[np.bool_]:

@@ -57,7 +57,8 @@ class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
     schedule
         How many of them an epoch uses.
     extra_weight
-        What a generated triple weighs in the loss; not every loss of PyKEEN takes weights.
+        What a generated triple weighs in the loss, one number or one for each; not every loss of PyKEEN takes
+        weights.
     repeats
         Whether ``extra`` may have triples of G, which then count twice. Not for LCWA, whose labels would be 2.
     """
@@ -73,14 +74,14 @@ class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
         *,
         extra: str | Path | Tensor | None = None,
         schedule: Schedule | None = None,
-        extra_weight: float = 1.0,
+        extra_weight: float | Tensor = 1.0,
         repeats: bool = False,
         **kwargs: Any,  # noqa: ANN401  # the loop's own
     ) -> None:
         super().__init__(**kwargs)
         self.schedule = schedule or Polynomial()
-        self.extra_weight, self.extra_share = _check_weight(extra_weight, self.loss_weighter), 1.0
-        self.extra = _load(extra, kwargs["triples_factory"], repeats=repeats)
+        self.extra, self.extra_share = _load(extra, kwargs["triples_factory"], repeats=repeats), 1.0
+        self.extra_weight = _check_weight(extra_weight, len(self.extra), self.loss_weighter)
         self._factory: CoreTriplesFactory | None = None
         self._n_epochs = 1
 
@@ -115,8 +116,8 @@ class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
             return make(triples_factory, **kwargs)
 
         def build(n: int) -> Any:  # noqa: ANN401
-            if self.extra_weight != 1:  # of those in use; the others are no triples yet
-                self.loss_weighter = ExtraWeighter(self.extra[:n], self.extra_weight, triples_factory)
+            if bool((self.extra_weight != 1).any()):  # of those in use; the others are no triples yet
+                self.loss_weighter = ExtraWeighter(self.extra[:n], self.extra_weight[:n], triples_factory)
             triples = torch.cat([triples_factory.mapped_triples, self.extra[:n]])
             return make(triples_factory.clone_and_exchange_triples(triples), **kwargs)
 
@@ -127,19 +128,22 @@ class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
         """PyKEEN's, and of all that decides what is trained on: a checkpoint with another S is refused."""
         sha = hashlib.sha256(self.extra.numpy().tobytes())
         counts = [self.schedule(epoch, 100, 10**6) for epoch in range(1, 101)]  # a function's repr is its address
-        sha.update(repr((super().checksum, counts, self.extra_share, self.extra_weight)).encode())
+        sha.update(self.extra_weight.numpy().tobytes())
+        sha.update(repr((super().checksum, counts, self.extra_share)).encode())
         return sha.hexdigest()
 
 
 class ExtraWeighter(LossWeighter):
-    """One weight for generated triples, 1 for all others; None stands for all heads, or all tails."""
+    """A weight for each generated triple, 1 for all others; None stands for all heads, or all tails."""
 
-    def __init__(self, extra: Tensor, weight: float, factory: CoreTriplesFactory) -> None:
-        self.weight, self.n_entities, self.n_relations = weight, factory.num_entities, factory.num_relations
+    def __init__(self, extra: Tensor, weights: Tensor, factory: CoreTriplesFactory) -> None:
+        self.n_entities, self.n_relations = factory.num_entities, factory.num_relations
         if factory.create_inverse_triples:  # relation r is 2r there, and its inverse 2r + 1
             h, r, t = extra.T
             extra = torch.cat([torch.stack([h, 2 * r, t], 1), torch.stack([t, 2 * r + 1, h], 1)])
-        self.keys = self._keys(*extra.T).sort().values
+            weights = weights.repeat(2)
+        self.keys, order = self._keys(*extra.T).sort()
+        self.weights = weights[order]
 
     def _keys(self, h: Tensor, r: Tensor, t: Tensor) -> Tensor:
         return (h * self.n_relations + r) * self.n_entities + t
@@ -156,7 +160,7 @@ class ExtraWeighter(LossWeighter):
         if not len(self.keys):
             return torch.ones(keys.shape)
         place = torch.searchsorted(self.keys, keys.contiguous()).clamp_(max=len(self.keys) - 1)
-        return torch.where(self.keys[place] == keys, self.weight, 1.0)
+        return torch.where(self.keys[place] == keys, self.weights[place], 1.0)
 
 
 class NNMFAugTrainingLoop(GrowingMixin, WholeEpochSLCWATrainingLoop):
@@ -167,14 +171,19 @@ class NNMFAugLCWATrainingLoop(GrowingMixin, LCWATrainingLoop):  # type: ignore[m
     """LCWA with a growing training set; ``pipeline(training_loop="nnmfauglcwa")``."""
 
 
-def _check_weight(weight: float, other: object) -> float:
-    if not 0 <= weight < math.inf:
+def _check_weight(weight: float | Tensor, n: int, other: object) -> Tensor:
+    """One weight for each generated triple."""
+    weights = torch.as_tensor(weight, dtype=torch.float32)
+    if not bool(((weights >= 0) & (weights < math.inf)).all()):
         msg = f"extra_weight={weight}: must be a number from 0"
         raise ValueError(msg)
-    if weight != 1 and other is not None:
+    if weights.ndim and weights.shape != (n,):
+        msg = f"extra_weight of shape {tuple(weights.shape)}: one number is needed, or {n}, one for each triple"
+        raise ValueError(msg)
+    if bool((weights != 1).any()) and other is not None:
         msg = f"extra_weight={weight} and a loss_weighter: a triple can have one weight only"
         raise ValueError(msg)
-    return weight
+    return weights.expand(n).clone()
 
 
 def _load(extra: str | Path | Tensor | None, factory: CoreTriplesFactory, *, repeats: bool) -> Tensor:

@@ -131,10 +131,10 @@ class TrainOptions:
     threads
         Of torch; the last digits of weights depend on it.
     extra_weight
-        What a generated triple weighs in the loss.
+        What a generated triple weighs in the loss: one number, or one for each.
     """
 
     evaluate_every: int | None = None
     threads: int | None = None
     device: Device = "auto"
-    extra_weight: float = 1.0
+    extra_weight: float | tuple[float, ...] = 1.0

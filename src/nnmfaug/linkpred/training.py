@@ -85,7 +85,7 @@ def _make_loop(
     factory: CoreTriplesFactory,
     extra: Tensor | None,
     schedule: Schedule,
-    extra_weight: float,
+    extra_weight: float | tuple[float, ...],
 ) -> NNMFAugTrainingLoop | NNMFAugSharedTrainingLoop:
     model.loss = make_loss(settings)
     parts: dict[str, Any] = {
@@ -95,7 +95,7 @@ def _make_loop(
         "automatic_memory_optimization": False,  # it probes a batch, and overwrites sub_batch_size
         "extra": extra,
         "schedule": schedule,
-        "extra_weight": extra_weight,
+        "extra_weight": torch.tensor(extra_weight, dtype=torch.float32),
         "repeats": True,  # whether they are new is for the arm to say
     }
     if settings.shared:
