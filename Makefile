@@ -25,9 +25,9 @@ demo: setup  ## the main job on UMLS, a graph that needs no download
 	$(BIN)/nnmfaug convert demo/umls.nt demo/umls.parquet --prefix https://example.org/umls/
 	$(BIN)/nnmfaug split demo/umls.parquet --valid 5% --test 10% --seed 0 -o demo/umls
 	$(BIN)/nnmfaug stats demo/umls --relations 5
-	$(BIN)/nnmfaug augment demo/umls --amount 10% --seed 0 -o demo/extra.tsv
+	$(BIN)/nnmfaug augment demo/umls -o demo/extra.tsv
 	@head -5 demo/extra.tsv
-	$(BIN)/nnmfaug compare demo/umls --model transe --epochs 100 --seeds 3 --arm baseline --arm nnmf --arm random \
+	$(BIN)/nnmfaug compare demo/umls --model transe --epochs 100 --seeds 3 --arm baseline --arm auto --arm random \
 		--amount 10% --exponent 2 -o demo/runs
 	$(BIN)/nnmfaug predict demo/runs --head virus --relation affects --top 5
 

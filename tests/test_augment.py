@@ -13,7 +13,7 @@ from test_cli import run
 
 
 def augment(*arguments: str, cwd: Path) -> tuple[int, str]:
-    done = run("augment", *arguments, "-o", "x.tsv", cwd=cwd)
+    done = run("augment", "--method", "nnmf", *arguments, "-o", "x.tsv", cwd=cwd)
     assert "Traceback" not in done.stderr
     assert (cwd / "x.tsv").exists() == (done.returncode == 0)
     return done.returncode, done.stderr
@@ -123,7 +123,12 @@ def test_a_clustering_that_takes_long_or_is_approximate_is_announced_to_people(
     announced = "note: clustering will take about 20 s and 18 MB\n"
     monkeypatch.setattr(na.Counts, "n_distinct_rows", lambda _: 25_000)
     assert augment("umls", "--clusters", "3", cwd=tmp_path)[1].startswith(announced)
-    assert announced not in run("augment", "umls", "--clusters", "3", "--json", "-o", "y.tsv", cwd=tmp_path).stderr
+    assert (
+        announced
+        not in run(
+            "augment", "umls", "--method", "nnmf", "--clusters", "3", "--json", "-o", "y.tsv", cwd=tmp_path
+        ).stderr
+    )
     auto = augment("umls", "--clusters", "3", "--components", "auto", cwd=tmp_path)[1]
     assert "will take about 40 s and 34 MB for each setting that auto compares" in auto
     large = augment("umls", "--clusters", "3", "--clusterer", "average", cwd=tmp_path)[1]

@@ -67,7 +67,7 @@ def test_other_settings_in_the_same_folder_are_refused(folder: Path) -> None:
 
 def test_triples_of_a_file_are_an_arm(tmp_path: Path) -> None:
     splits = na.read_splits("nations")
-    extra = na.augment(splits.train, 40).graph
+    extra = na.TypedTriples().fit(splits.train).sample(40, seed=0).graph
     na.write_triples(extra, tmp_path / "extra.tsv")
     arm = f"file:{tmp_path / 'extra.tsv'}"
     done = run("compare", "nations", *SMALL, "--arm", arm, "--amount", "30", "-o", str(tmp_path / "x"), "--json")

@@ -41,7 +41,8 @@ def test_shown_commands_print_what_is_shown(page: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", [page for page in PAGES if "```python" in page.read_text()], ids=lambda p: p.name)
 def test_shown_programs_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    na.write_triples(na.augment(na.read_splits("umls").train, 50).graph, tmp_path / "extra.tsv")
+    extra = na.TypedTriples().fit(na.read_splits("umls").train).sample(50, seed=0)
+    na.write_triples(extra.graph, tmp_path / "extra.tsv")
     for program in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
         exec(compile(program, page.name, "exec"), {})
 

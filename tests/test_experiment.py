@@ -95,7 +95,7 @@ def test_a_duplicate_repeats_train_and_only_train(splits: na.Splits) -> None:
 
 
 def test_given_triples_keep_their_order_and_must_be_new(splits: na.Splits) -> None:
-    new = na.augment(splits.train, 30).graph
+    new = na.TypedTriples().fit(splits.train).sample(30, seed=0).graph
     assert na.Augmentation(Given(new), 20).generate(splits.train, 0).graph.labels() == new.labels()[:20]
     known = na.KnowledgeGraph(splits.vocabulary, splits.train.triples[:2])
     with pytest.raises(na.DataError, match=r"x\.tsv: 2 of these triples are in train"):

@@ -106,15 +106,21 @@ def test_spectral_and_other_clusterers_fit_the_same_frame() -> None:
             assert len(dist.sample(10, seed=0)) == 10
 
 
-def test_the_one_liner_makes_as_many_as_asked() -> None:
-    train = na.read_splits("umls").train
-    extra = na.augment(train, 25, seed=3)
-    assert len(extra) == 25
-    assert not train.contains(extra.triples).any()
-
-
 def test_the_command_writes_triples_scores_and_a_manifest(tmp_path: Path) -> None:
-    arguments = ("augment", "umls", "--amount", "5%", "--clusters", "8", "--seed", "7", "-o", "extra.tsv")
+    arguments = (
+        "augment",
+        "umls",
+        "--method",
+        "nnmf",
+        "--amount",
+        "5%",
+        "--clusters",
+        "8",
+        "--seed",
+        "7",
+        "-o",
+        "extra.tsv",
+    )
     done = run(*arguments, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     train = na.read_splits("umls").train
@@ -134,11 +140,24 @@ def test_the_command_writes_triples_scores_and_a_manifest(tmp_path: Path) -> Non
 
 
 def test_the_command_keeps_conditions_and_says_what_is_impossible(tmp_path: Path) -> None:
-    common = ("augment", "umls", "--clusters", "3", "-o", "x.tsv")
+    common = ("augment", "umls", "--method", "nnmf", "--clusters", "3", "-o", "x.tsv")
     assert run(*common, "--relation", "affects", "--amount", "20", cwd=tmp_path).returncode == 0
     first = na.read_triples(tmp_path / "x.tsv")
     assert {r for _, r, _ in first.labels()} == {"affects"}
-    again = ("augment", "umls", "--clusters", "3", "-o", "y.tsv", "--relation", "affects", "--exclude", "x.tsv")
+    again = (
+        "augment",
+        "umls",
+        "--method",
+        "nnmf",
+        "--clusters",
+        "3",
+        "-o",
+        "y.tsv",
+        "--relation",
+        "affects",
+        "--exclude",
+        "x.tsv",
+    )
     assert run(*again, "--all", cwd=tmp_path).returncode == 0
     assert not set(na.read_triples(tmp_path / "y.tsv").labels()) & set(first.labels())
     too_many = run(*common, "--amount", "10000000", cwd=tmp_path)
@@ -151,14 +170,17 @@ def test_the_command_keeps_conditions_and_says_what_is_impossible(tmp_path: Path
 
 def test_the_command_knows_quotas_and_every_clusterer(tmp_path: Path) -> None:
     quotas = ("--quota", "affects=7", "--quota", "isa=3", "--clusters", "3")
-    assert run("augment", "umls", *quotas, "-o", "q.tsv", cwd=tmp_path).returncode == 0
+    assert run("augment", "umls", "--method", "nnmf", *quotas, "-o", "q.tsv", cwd=tmp_path).returncode == 0
     relations = [r for _, r, _ in na.read_triples(tmp_path / "q.tsv").labels()]
     assert sorted(relations) == ["affects"] * 7 + ["isa"] * 3
-    assert run("augment", "umls", "--quota", "affects", "-o", "x.tsv", cwd=tmp_path).returncode == 2
+    assert (
+        run("augment", "umls", "--method", "nnmf", "--quota", "affects", "-o", "x.tsv", cwd=tmp_path).returncode
+        == 2
+    )
     for name in ("ward", "average", "complete", "single", "kmeans", "hdbscan", "dbscan"):
         sizes = {"dbscan": ("--eps", "40"), "hdbscan": ()}.get(name, ("--clusters", "4"))
         arguments = ("--clusterer", name, *sizes, "--amount", "5", "-o", f"{name}.tsv")
-        done = run("augment", "umls", *arguments, cwd=tmp_path)
+        done = run("augment", "umls", "--method", "nnmf", *arguments, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert len(na.read_triples(tmp_path / f"{name}.tsv")) == 5
 
@@ -183,23 +205,36 @@ def test_a_graph_of_few_kinds_of_entities_works_with_the_defaults(tmp_path: Path
         ("p1", "lives_in", "france"),
     ]
     na.write_triples(na.KnowledgeGraph.from_labels(rows), tmp_path / "star.tsv")
-    done = run("augment", "star.tsv", "--amount", "5", "-o", "x.tsv", cwd=tmp_path)
+    done = run("augment", "star.tsv", "--method", "nnmf", "--amount", "5", "-o", "x.tsv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 
 def test_what_a_run_reads_is_never_overwritten_and_nothing_is_half_written(tmp_path: Path) -> None:
-    assert run("augment", "umls", "--amount", "5", "-o", "p.tsv", cwd=tmp_path).returncode == 0
+    assert run("augment", "umls", "--method", "nnmf", "--amount", "5", "-o", "p.tsv", cwd=tmp_path).returncode == 0
     before = (tmp_path / "p.tsv").read_bytes()
     assert (
-        run("augment", "umls", "--amount", "5", "--exclude", "p.tsv", "-o", "p.tsv", cwd=tmp_path).returncode == 2
+        run(
+            "augment",
+            "umls",
+            "--method",
+            "nnmf",
+            "--amount",
+            "5",
+            "--exclude",
+            "p.tsv",
+            "-o",
+            "p.tsv",
+            cwd=tmp_path,
+        ).returncode
+        == 2
     )
     assert (tmp_path / "p.tsv").read_bytes() == before
     (tmp_path / "h.tsv.json").mkdir()
-    assert run("augment", "umls", "--amount", "5", "-o", "h.tsv", cwd=tmp_path).returncode == 2
+    assert run("augment", "umls", "--method", "nnmf", "--amount", "5", "-o", "h.tsv", cwd=tmp_path).returncode == 2
     assert not (tmp_path / "h.tsv").exists()
 
 
 def test_conditions_are_in_the_manifest(tmp_path: Path) -> None:
-    run("augment", "umls", "--relation", "isa", "--amount", "3", "-o", "x.tsv", cwd=tmp_path)
+    run("augment", "umls", "--method", "nnmf", "--relation", "isa", "--amount", "3", "-o", "x.tsv", cwd=tmp_path)
     conditions = json.loads((tmp_path / "x.tsv.json").read_text())["conditions"]
     assert conditions["relations"] == ["isa"]

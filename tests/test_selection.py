@@ -125,7 +125,18 @@ def test_only_methods_with_numbers_can_be_chosen() -> None:
 
 def test_the_command_chooses_and_keeps_the_curve(tmp_path: Path) -> None:
     done = run(
-        "augment", "nations", "--clusters", "auto", "--components", "4", "-o", "x.tsv", "--json", cwd=tmp_path
+        "augment",
+        "nations",
+        "--method",
+        "nnmf",
+        "--clusters",
+        "auto",
+        "--components",
+        "4",
+        "-o",
+        "x.tsv",
+        "--json",
+        cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
     selection = json.loads(done.stdout)["selection"]
@@ -135,4 +146,7 @@ def test_the_command_chooses_and_keeps_the_curve(tmp_path: Path) -> None:
     manifest = json.loads((tmp_path / "x.tsv.json").read_text())
     assert manifest["selection"] == selection
     assert isinstance(manifest["method"]["cluster"]["n_clusters"], int)
-    assert run("augment", "nations", "--clusters", "some", "-o", "y.tsv", cwd=tmp_path).returncode == 2
+    assert (
+        run("augment", "nations", "--method", "nnmf", "--clusters", "some", "-o", "y.tsv", cwd=tmp_path).returncode
+        == 2
+    )

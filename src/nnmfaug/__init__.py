@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from nnmfaug.linkpred import LinkPredictor, Trained, TrainOptions, load_trained
     from nnmfaug.listed import Evidence, Listed
     from nnmfaug.metrics import Ranks
-    from nnmfaug.mixture import Auto, Mixture
+    from nnmfaug.mixture import Auto, Mixture, augment
     from nnmfaug.quality import PrecisionEstimate, estimate_completeness, estimate_precision
-    from nnmfaug.recipe import NNMFAug, augment, select
+    from nnmfaug.recipe import NNMFAug, select
     from nnmfaug.rules import Rules, RuleSet
     from nnmfaug.runs import Run, load_runs
     from nnmfaug.samples import Sample
@@ -96,9 +96,9 @@ _HOMES = {
     "nnmfaug.linkpred": ["LinkPredictor", "Trained", "TrainOptions", "load_trained"],
     "nnmfaug.listed": ["Evidence", "Listed"],
     "nnmfaug.metrics": ["Ranks"],
-    "nnmfaug.mixture": ["Mixture", "Auto"],
+    "nnmfaug.mixture": ["Auto", "Mixture", "augment"],
     "nnmfaug.quality": ["PrecisionEstimate", "estimate_completeness", "estimate_precision"],
-    "nnmfaug.recipe": ["NNMFAug", "augment", "select"],
+    "nnmfaug.recipe": ["NNMFAug", "select"],
     "nnmfaug.rules": ["Rules", "RuleSet"],
     "nnmfaug.runs": ["Run", "load_runs"],
     "nnmfaug.samples": ["Sample"],

@@ -20,8 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 from scipy.stats import beta
-from sklearn.isotonic import isotonic_regression
-from sklearn.linear_model import LogisticRegression
 
 from nnmfaug.graph import IntArray, KnowledgeGraph
 from nnmfaug.listed import Listed
@@ -143,6 +141,8 @@ def curve(refits: Refits) -> tuple[Array, Array]:
 
 
 def _learn(refits: Refits, n_relations: int) -> Calibration:
+    from sklearn.linear_model import LogisticRegression
+
     knots = _curve(refits.confidence, refits.hit)
     base = np.interp(refits.confidence, *knots)
     offsets, shape = np.zeros(n_relations * N_KINDS), (n_relations, N_KINDS)
@@ -160,6 +160,8 @@ def _learn(refits: Refits, n_relations: int) -> Calibration:
 
 def _curve(confidence: Array, hit: Bools) -> tuple[Array, Array]:
     """Log odds of coming back as a rising function of confidence, given at the ends of its steps."""
+    from sklearn.isotonic import isotonic_regression
+
     if not len(hit):
         return np.array([0.0, 1.0]), np.zeros(2)
     values, places = np.unique(confidence.round(9), return_inverse=True)

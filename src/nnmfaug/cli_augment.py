@@ -38,7 +38,7 @@ def augment(
         Path,
         typer.Option("-o", "--out", help="The file to write: .tsv .txt .csv .nt (also .gz .bz2 .zst) .parquet."),
     ],
-    method: Annotated[Method, typer.Option(help=METHODS)] = "nnmf",
+    method: Annotated[Method, typer.Option(help=METHODS)] = "auto",
     amount: Annotated[
         str | None,
         typer.Option(

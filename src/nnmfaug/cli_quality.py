@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nnmfaug.quality import Augmenter
 
 Generator = Literal["rules", "nnmf", "typed", "random"]
+MANY = 10
 Depth = Annotated[int, typer.Option(min=1, max=3, help="Longest body of a rule; 3 is for a few dozen relations.")]
 
 
@@ -144,4 +145,6 @@ def _show(judged: na.PrecisionEstimate, checked: Diagnostics | None, method: str
 
 
 def _times(lift: float | None) -> str:
-    return "nowhere near" if lift is None else f"{lift:,.0f} times"
+    if lift is None:
+        return "infinitely more"
+    return f"{lift:,.0f} times" if lift >= MANY else f"{lift:.1f} times"

@@ -10,11 +10,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from nnmfaug.calibration import calibrate, refit
+from nnmfaug.calibration import Refits, calibrate, refit
 from nnmfaug.graph import IntArray, KnowledgeGraph, first_places
 from nnmfaug.listed import Evidence, Listed
-from nnmfaug.quality import Augmenter, as_listed, estimate_completeness
+from nnmfaug.quality import Augmenter, as_listed, completeness_of, estimate_completeness
 from nnmfaug.rules import Rules
+from nnmfaug.samples import Sample, whole
 
 Array = NDArray[np.float64]
 
@@ -52,9 +53,14 @@ class Mixture:
         if not self.generators:
             msg = "a mixture needs a generator"
             raise ValueError(msg)
-        q = estimate_completeness(graph, seed=seed) if self.completeness is None else self.completeness
-        parts = [_measured(generator, graph, q, seed) for generator in self.generators]
-        return _merge(graph, parts, self.sharpness)
+        parts = [_refitted(generator, graph, seed) for generator in self.generators]
+        q = self.completeness or _completeness(self.generators, [refits for _, refits in parts], graph, seed)
+        measured = [
+            (full, calibrate(refits, graph.n_relations, q)(graph, full.triples, full.confidence))
+            for full, refits in parts
+        ]
+        names = [type(generator).__name__.lower() for generator in self.generators]
+        return _merge(graph, measured, names, self.sharpness)
 
 
 @dataclass(frozen=True)
@@ -135,21 +141,45 @@ class Witnesses:
         return found
 
 
-def _measured(
-    generator: Augmenter, graph: KnowledgeGraph, completeness: float, seed: int
-) -> tuple[Listed, Array, str]:
-    """What a generator lists, and the probability of truth of each triple."""
+def augment(graph: KnowledgeGraph, n: int | None = None, *, seed: int = 0) -> Sample:
+    """Return at most n triples that are worth adding to a train graph, by :class:`Auto`; maybe none.
+
+    Examples
+    --------
+    >>> import nnmfaug as na
+    >>> world = na.family(100, seed=0)
+    >>> extra = na.augment(world.given, 50)
+    >>> len(extra), bool(world.is_true(extra.triples).all())
+    (50, True)
+    """
+    dist = Auto().fit(graph, seed=seed)
+    return dist.top(dist.n_new if n is None else min(whole(n), dist.n_new))
+
+
+def _refitted(generator: Augmenter, graph: KnowledgeGraph, seed: int) -> tuple[Listed, Refits]:
+    """What a generator lists, and what comes back of it."""
 
     def fit(part: KnowledgeGraph) -> Listed:
         return as_listed(generator.fit(part, seed=seed), MAX_DRAWN, seed=seed)
 
     full = fit(graph)
-    calibration = calibrate(refit(fit, full, seed=seed), graph.n_relations, completeness)
-    return full, calibration(graph, full.triples, full.confidence), type(generator).__name__.lower()
+    return full, refit(fit, full, seed=seed)
 
 
-def _merge(graph: KnowledgeGraph, measured: Sequence[tuple[Listed, Array, str]], sharpness: float) -> Listed:
-    parts, probabilities, names = zip(*measured, strict=True)
+def _completeness(
+    generators: Sequence[Augmenter], refits: Sequence[Refits], graph: KnowledgeGraph, seed: int
+) -> float:
+    """As rules tell it: those that are among the generators, or some."""
+    for generator, seen in zip(generators, refits, strict=True):
+        if isinstance(generator, Rules):
+            return completeness_of(seen, graph)
+    return estimate_completeness(graph, seed=seed)
+
+
+def _merge(
+    graph: KnowledgeGraph, measured: Sequence[tuple[Listed, Array]], names: Sequence[str], sharpness: float
+) -> Listed:
+    parts, probabilities = zip(*measured, strict=True)
     triples, probability = np.concatenate([part.triples for part in parts]), np.concatenate(probabilities)
     sources = np.repeat(np.arange(len(parts)), [len(part.triples) for part in parts])
     confidence = np.concatenate([part.confidence for part in parts])

@@ -14,7 +14,6 @@ from nnmfaug.counts import Counts
 from nnmfaug.embedding import DEFAULT_COMPONENTS, NMF, Embedding
 from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.law import Law
-from nnmfaug.samples import Sample
 from nnmfaug.sampling import TripleDistribution
 from nnmfaug.selection import CLUSTERS, COMPONENTS, Selection, choose
 from nnmfaug.weights import ClusterWeights, CountProduct, PairWeights, UniformClusters, UniformPairs
@@ -151,12 +150,6 @@ def _with_numbers(method: NNMFAug) -> tuple[Agglomerative | KMeans, NMF]:
         msg = "only NMF with Agglomerative or KMeans has numbers to choose"
         raise ValueError(msg)
     return method.cluster, method.embed
-
-
-def augment(graph: KnowledgeGraph, n: int, *, seed: int = 0) -> Sample:
-    """Generate n new triples for a train graph with the paper's method, with :func:`default_clusters`."""
-    method = NNMFAug(cluster=Agglomerative(default_clusters(graph)))
-    return method.fit(graph, seed=seed).sample(n, seed=seed)
 
 
 def default_clusters(graph: KnowledgeGraph) -> int:

@@ -27,8 +27,8 @@ _PAPER = LinkPredictor(
 )
 
 PRESETS: dict[str, LinkPredictor] = {
-    "transe": replace(_STRONG, model="transe", dim=128, init=3.0, temperature=0.35, epochs=150),
-    "rotate": replace(_STRONG, model="rotate", dim=256, init=1.0, temperature=1.5, epochs=80),
+    "transe": replace(_STRONG, model="transe", dim=128, init=2.0, temperature=0.35, epochs=150),
+    "rotate": replace(_STRONG, model="rotate", dim=256, init=1.0, temperature=1.5, dropout=0.1, epochs=120),
     "transe-paper": replace(_PAPER, model="transe", norm=1, normalize=True, margin=0.8),
     "rotate-paper": replace(_PAPER, model="rotate", squared=True, loss="self-adversarial", margin=6.0),
 }
