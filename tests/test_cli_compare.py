@@ -84,11 +84,11 @@ def test_triples_of_a_file_are_an_arm(tmp_path: Path) -> None:
         (["nations", "--model", "conve"], "no preset 'conve': there are transe, rotate"),
         (["nations", "--amount", "lots"], "--amount lots: must be a share such as 5%"),
         (["nations", "--arm", "file:none.tsv"], "none.tsv"),
-        (["nations", "--exponent", "0"], "exponent=0.0: must be above 0"),
+        (["nations", "--exponent", "0"], "--exponent 0: must be above 0; --schedule constant"),
         (["nations", "--weight", "-1"], "weight=-1.0: must be a number from 0"),
         (["nations", "--device", "cuda"], "device 'cuda': there is none here"),
         (["nothing-here", "--arm", "nnmf"], "nothing-here"),
-        (["nations", "--arm", "file:"], "--arm file:: must name a file of triples"),
+        (["nations", "--arm", "file:"], "--arm file:: there is no such file of triples"),
         (["nations", "--amount", "0"], "amount=0: must be a share of train"),
         (["nations", "--clusters", "500"], "arm nnmf: n_clusters=500"),
         (
@@ -172,3 +172,14 @@ def test_a_folder_without_a_model_says_how_to_get_one(tmp_path: Path) -> None:
     done = run("predict", str(tmp_path), "--head", "a", "--relation", "r")
     assert done.returncode == 2
     assert "nnmfaug compare -o makes one" in done.stderr
+
+
+def test_other_arms_of_the_folder_are_mentioned_and_threads_may_change(tmp_path: Path) -> None:
+    folder = str(tmp_path / "runs")
+    assert run("compare", "nations", "--arm", "random", *SMALL, "-o", folder).returncode == 0
+    changed = [*SMALL[:-4], "--threads", "2", *SMALL[-2:]]
+    done = run("compare", "nations", "--arm", "typed", *changed, "-o", folder)
+    assert done.returncode == 0
+    assert (
+        "has runs of other arms, which comparison.json now leaves out; to compare all: --arm random" in done.stdout
+    )

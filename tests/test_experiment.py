@@ -168,8 +168,10 @@ def test_a_broken_model_is_named(splits: na.Splits, tmp_path: Path, harm: str) -
         weights.unlink()
     else:
         meta.write_text("{")
-    with pytest.raises(na.DataError, match=r"no model here|not a model that this nnmfaug can read"):
+    with pytest.raises(na.DataError, match=r"no model here|not a model that this nnmfaug can read") as caught:
         na.load_trained(tmp_path)
+    named = {"missing": tmp_path, "truncated": weights, "weights": weights}.get(harm, meta)
+    assert caught.value.path == str(named)
 
 
 def test_models_of_arms_have_folders_of_their_own() -> None:
@@ -201,7 +203,7 @@ def test_presets_exist_for_the_models_of_the_paper() -> None:
 
 @pytest.mark.parametrize("name", ["transe-paper", "rotate-paper"])
 def test_presets_of_the_paper_train(splits: na.Splits, name: str) -> None:
-    trained = na.LinkPredictor.preset(name).with_settings(epochs=2).train(splits, options=ONE)
+    trained = replace(na.LinkPredictor.preset(name), epochs=2).train(splits, options=ONE)
     assert len(trained.losses) == 2
 
 

@@ -6,6 +6,7 @@ import gc
 import math
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -67,7 +68,8 @@ def build(name: str, factory: CoreTriplesFactory) -> Any:
     kinds: dict[str, Any] = {"cp": CP, "pykeen-transe": TransE}  # CP has other vectors for heads than for tails
     if name in kinds:
         return kinds[name](triples_factory=factory, embedding_dim=6, random_seed=0).double()
-    return make_model(SMALL.with_settings(model=name, init=1.0), factory).double()
+    settings = replace(SMALL, model=name, init=1.0)  # type: ignore[arg-type]
+    return make_model(settings, factory).double()
 
 
 def make_loop(model: Any, factory: CoreTriplesFactory, loss: Loss, cls: Any = None, **kwargs: Any) -> Any:
@@ -267,7 +269,7 @@ class TestTheLoop:
     @pytest.mark.parametrize("name", ["transe", "rotate"])
     def test_sparse_gradients_make_the_weights_of_dense_ones(self, name: Any) -> None:
         factory = make_graph(inverse=True, name="umls")
-        settings = SMALL.with_settings(model=name, optimizer="adagrad", dropout=0.3)
+        settings = replace(SMALL, model=name, optimizer="adagrad", dropout=0.3)
         weights = []
         for sparse in (True, False):
             torch.manual_seed(0)
@@ -349,7 +351,7 @@ def states() -> tuple[Any, ...]:
 
 class TestTraining:
     def test_one_seed_is_one_model_and_another_another(self, splits: na.Splits) -> None:
-        settings = SMALL.with_settings(dropout=0.2, optimizer="adagrad")
+        settings = replace(SMALL, dropout=0.2, optimizer="adagrad")
         one, two, other = (settings.train(splits, seed=seed, options=ONE_THREAD) for seed in (3, 3, 4))
         assert one.losses == two.losses != other.losses
         weights = [trained.model.state_dict() for trained in (one, two)]
@@ -358,7 +360,7 @@ class TestTraining:
     @pytest.mark.parametrize("shared", [True, False])
     def test_no_generator_of_others_moves(self, splits: na.Splits, shared: bool) -> None:
         before = states()
-        SMALL.with_settings(loss="self-adversarial", shared=shared, epochs=1).train(splits, options=ONE_THREAD)
+        replace(SMALL, loss="self-adversarial", shared=shared, epochs=1).train(splits, options=ONE_THREAD)
         assert states() == before
 
     def test_what_others_froze_stays_frozen_and_threads_are_theirs(self, splits: na.Splits) -> None:
@@ -369,14 +371,14 @@ class TestTraining:
             if freeze:
                 gc.freeze()
             before, alive = gc.get_freeze_count(), [[] for _ in range(10_000)]  # type: ignore[var-annotated]
-            SMALL.with_settings(epochs=1).train(splits, options=TrainOptions(threads=threads + 1))
+            replace(SMALL, epochs=1).train(splits, options=TrainOptions(threads=threads + 1))
             assert gc.get_freeze_count() <= before  # some of them may have died
             assert len(alive) == 10_000
             assert torch.get_num_threads() == threads
 
     def test_a_model_that_diverges_says_what_to_do_and_leaves_nothing(self, splits: na.Splits) -> None:
         threads, state = torch.get_num_threads(), torch.get_rng_state()
-        settings = SMALL.with_settings(model="transe", squared=True, optimizer="sgd", lr=1e30)
+        settings = replace(SMALL, model="transe", squared=True, optimizer="sgd", lr=1e30)
         with pytest.raises(ValueError, match="the model has diverged, use a smaller learning rate"):
             settings.train(splits, options=TrainOptions(threads=threads + 1))
         assert torch.get_num_threads() == threads

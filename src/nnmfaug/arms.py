@@ -51,9 +51,11 @@ class Given:
 
     def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Given:  # noqa: ARG002
         """Check that they are new."""
-        known = int(graph.contains(self.triples.with_vocabulary(graph.vocabulary).triples).sum())
-        if known:
-            raise DataError(f"{known} of these triples are in train: leave them out", path=self.source or None)
+        known = graph.contains(self.triples.with_vocabulary(graph.vocabulary).triples)
+        if known.any():
+            first = ", ".join(self.triples.labels()[int(known.argmax())])
+            msg = f"{known.sum()} of these triples are in train, the first is ({first}): leave them out"
+            raise DataError(msg, path=self.source or None)
         return self
 
     def sample(self, n: int, *, seed: int = 0) -> Given:  # noqa: ARG002

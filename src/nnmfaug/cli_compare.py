@@ -75,6 +75,9 @@ def compare(
     predictor = na.LinkPredictor.preset(model, found.name)
     predictor = replace(predictor, epochs=epochs or predictor.epochs, dim=dim or predictor.dim)
     n = parse_amount(amount, len(found.train), "--amount")
+    if not exponent > 0:
+        msg = f"--exponent {exponent:g}: must be above 0; --schedule constant lets all triples in at once"
+        raise ValueError(msg)
     if schedule not in (None, "polynomial") and exponent != 2.0:
         msg = f"--exponent is for --schedule polynomial, not {schedule}"
         raise ValueError(msg)
@@ -101,7 +104,7 @@ def compare(
         print_json(document)
         return
     _show(runs, comparisons if raw else {"filtered": comparisons["filtered"]}, f"{found.name}, {model}")
-    for note in _notes(runs, n):
+    for note in (*_notes(runs, n), *_left_out(runs, out)):
         output().print(plain(f"note: {note}"), markup=False, soft_wrap=True)
     say(f"{out / 'comparison.json'}: all numbers; {out}: the runs")
 
@@ -174,8 +177,8 @@ def _augmenter(name: str, splits: na.Splits, clusters: int | None, options: na.R
 
     if name.startswith("file:"):
         path = name.removeprefix("file:")
-        if not path or Path(path).is_dir():
-            msg = f"--arm {name}: must name a file of triples"
+        if not Path(path).is_file():
+            msg = f"--arm {name}: there is no such file of triples"
             raise ValueError(msg)
         return Given(na.read_generated(path, splits.vocabulary, options), path)
     if name == "nnmf":
@@ -223,6 +226,14 @@ def _run_entry(run: na.Run) -> dict[str, Any]:
     metrics = {"filtered": summary(run.ranks.filtered), "raw": summary(run.ranks.raw)}
     made = {"n_extra": run.n_extra, "generated": run.settings["generated"], "seconds": run.seconds}
     return {"arm": run.arm, "seed": run.seed, **made, "metrics": metrics, "curve": run.curve}
+
+
+def _left_out(runs: list[na.Run], folder: Path) -> Iterator[str]:
+    """Arms that were run here before and are not in this comparison."""
+    there = {run.arm for run in na.load_runs(folder)} - {run.arm for run in runs}
+    if there:
+        options = " ".join(f"--arm {arm}" for arm in sorted(there))
+        yield f"{folder} has runs of other arms, which comparison.json now leaves out; to compare all: {options}"
 
 
 def _notes(runs: list[na.Run], asked: int) -> Iterator[str]:

@@ -19,8 +19,8 @@ from nnmfaug.linkpred import LinkPredictor, Trained, TrainOptions
 from nnmfaug.progress import current, reporting_to
 from nnmfaug.runs import Run, load_run, run_path, save_run
 
-_OUTCOMES = ("versions", "generated")
-"""What a run's settings tell but nobody sets."""
+_OUTCOMES = ("versions", "generated", "options")
+"""What a run's settings tell but need not be the same; another number of threads changes the last digits."""
 
 
 def run_experiment(
@@ -138,6 +138,7 @@ def _existing(folder: Path, arm: str, seed: int, settings: dict[str, Any]) -> Ru
         return None
     run = load_run(path)
     plain = json.loads(json.dumps(settings))
+    plain["data"]["name"] = run.settings.get("data", {}).get("name")  # a folder may be renamed
     changed = [
         line for key in plain if key not in _OUTCOMES for line in _changes(key, run.settings.get(key), plain[key])
     ]

@@ -123,7 +123,10 @@ WRITERS: dict[str, Callable[[Iterable[LabelledTriple], Path, str | None], Iterat
 
 TRAPS: dict[str, tuple[re.Pattern[str], str]] = {
     # PyKEEN 1.11 reads TSV with quotes on: a name that opens with one swallows the lines up to the next.
-    "pykeen": (re.compile(r'^"'), "PyKEEN's reader would merge lines; use to_pykeen instead"),
+    "pykeen": (
+        re.compile(r'^"'),
+        "PyKEEN's reader would merge lines; --layout openke keeps it, and so does na.to_pykeen",
+    ),
     "dglke": (re.compile(r"^\s|\s$"), "DGL-KE's reader strips white space at the ends of a line"),
 }
 ID_LAYOUTS = {"libkge": LIBKGE, "openke": OPENKE}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 from nnmfaug.graph import KnowledgeGraph, Splits
 from nnmfaug.linkpred.trained import Trained
@@ -114,10 +114,6 @@ class LinkPredictor:
         from nnmfaug.linkpred.training import train
 
         return train(self, splits, extra, schedule or Polynomial(), seed, options or TrainOptions())
-
-    def with_settings(self, **settings: Any) -> LinkPredictor:  # noqa: ANN401  # of any of the fields
-        """Return a copy with other settings."""
-        return replace(self, **settings)
 
 
 @dataclass(frozen=True)

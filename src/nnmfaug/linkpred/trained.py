@@ -103,9 +103,15 @@ def load_trained(folder: str | Path) -> Trained:
         raise DataError("no model here: a run folder with model.json is needed", path=folder)
     try:
         return _restore(folder, json.loads(path.read_text(encoding="utf-8")))
+    except DataError:
+        raise
     except (ValueError, KeyError, TypeError, RuntimeError, OSError) as error:
         why = str(error) or type(error).__name__
-    raise DataError(f"not a model that this nnmfaug can read: train it again ({why})", path=path)
+    raise _unreadable(why, path)
+
+
+def _unreadable(why: str, path: Path) -> DataError:
+    return DataError(f"not a model that this nnmfaug can read: train it again ({why})", path=path)
 
 
 def _restore(folder: Path, meta: dict[str, Any]) -> Trained:
@@ -121,10 +127,11 @@ def _restore(folder: Path, meta: dict[str, Any]) -> Trained:
         raise ValueError(msg)
     decay = tuple((float(at), float(by)) for at, by in meta["settings"].pop("decay"))
     settings = LinkPredictor(**meta["settings"], decay=decay)
+    path = folder / "model.safetensors"
     try:
-        tensors = load((folder / "model.safetensors").read_bytes())
-    except SafetensorError as error:
-        raise ValueError(str(error)) from None
+        tensors = load(path.read_bytes())
+    except (SafetensorError, OSError) as error:
+        raise _unreadable(str(error), path) from None
     names = Vocabulary(tuple(meta["entities"]), tuple(meta["relations"]))
     known = KnowledgeGraph(names, tensors.pop("known").numpy())
     model = make_model(settings, to_pykeen(known, reciprocal=settings.reciprocal))
