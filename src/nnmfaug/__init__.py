@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from nnmfaug.splitting import split
     from nnmfaug.stats import GraphStats, describe
     from nnmfaug.store import load_distribution, save_distribution
+    from nnmfaug.transforms import Concepts, Inverse
     from nnmfaug.weights import (
         ClustersByPairs,
         ClustersBySize,
@@ -109,6 +110,7 @@ _HOMES = {
     "nnmfaug.splitting": ["split"],
     "nnmfaug.stats": ["GraphStats", "describe"],
     "nnmfaug.store": ["load_distribution", "save_distribution"],
+    "nnmfaug.transforms": ["Inverse", "Concepts"],
     "nnmfaug.weights": [
         "ClustersByPairs",
         "ClustersBySize",
@@ -130,6 +132,7 @@ __all__ = [
     "ClustersByPairs",
     "ClustersBySize",
     "Comparison",
+    "Concepts",
     "Constant",
     "CountProduct",
     "Counts",
@@ -139,6 +142,7 @@ __all__ = [
     "Factors",
     "FamilyWorld",
     "GraphStats",
+    "Inverse",
     "KMeans",
     "KnowledgeGraph",
     "Limits",

@@ -13,6 +13,7 @@ from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.listed import Listed
 from nnmfaug.schedule import Polynomial, Schedule
 from nnmfaug.seeding import generator
+from nnmfaug.transforms import Transform
 
 _STREAM = 0xD0B1E
 
@@ -135,13 +136,16 @@ class Augmentation:
         return Extra(dist.sample(n, seed=seed).graph, self.weight)
 
 
-Arms = Mapping[str, Augmentation | None]
+Arms = Mapping[str, Augmentation | Transform | None]
+"""Name → what is done to train; None for nothing."""
 
 
-def arm_settings(augmentation: Augmentation | None) -> object:
+def arm_settings(augmentation: Augmentation | Transform | None) -> object:
     """Return what an arm is, as plain data."""
     if augmentation is None:
         return None
+    if not isinstance(augmentation, Augmentation):
+        return {"transform": describe_settings(augmentation)}
     method = augmentation.method
     plain = {"name": "Given", "sha256": method.triples.digest()} if isinstance(method, Given) else None
     return {

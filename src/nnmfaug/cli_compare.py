@@ -16,15 +16,18 @@ from nnmfaug.console import Justify, count, notes_of_warnings, output, plain, pr
 from nnmfaug.metrics import METRICS, summary
 
 if TYPE_CHECKING:
-    from nnmfaug.arms import Arms, Augmenter
+    from nnmfaug.arms import Augmenter
     from nnmfaug.comparison import Comparison, Kind
     from nnmfaug.schedule import Schedule
+    from nnmfaug.transforms import Transform
 
     Comparisons = dict[Kind, Comparison | None]
 
+OTHERS = ("baseline", "inverse", "concepts")
+"""Arms that generate no triples."""
 LISTED = ("rules", "auto")
 """Arms whose triples have a probability, and enter at once: they are thought to be facts."""
-ARMS = "baseline, auto, rules, nnmf, random, typed, duplicate, or file:PATH"
+ARMS = "baseline, auto, rules, nnmf, random, typed, duplicate, inverse, concepts, or file:PATH"
 
 
 def compare(
@@ -81,8 +84,8 @@ def compare(
     if schedule not in (None, "polynomial") and exponent != 2.0:
         msg = f"--exponent is for --schedule polynomial, not {schedule}"
         raise ValueError(msg)
-    methods = {name: _augmenter(name, found, clusters, reading.options) for name in given if name != "baseline"}
-    arms: Arms = {
+    methods = {name: _augmenter(name, found, clusters, reading.options) for name in given if name not in OTHERS}
+    arms: dict[str, na.Augmentation | Transform | None] = {
         name: na.Augmentation(
             methods[name],
             1.0 if name == "auto" else n,
@@ -90,7 +93,7 @@ def compare(
             _weight(weight, name),
         )
         if name in methods
-        else None
+        else _transform(name)
         for name in given
     }
     options = TrainOptions(evaluate_every=curve, threads=threads, device=device)
@@ -150,6 +153,11 @@ def _model(run: Path, arm: str) -> Path:
         hint = f"there are models of {', '.join(there)} (--arm)" if there else "nnmfaug compare -o makes one"
         raise na.DataError(f"no model of arm {arm!r} here; {hint}", path=run)
     return folder
+
+
+def _transform(name: str) -> Transform | None:
+    transforms: dict[str, Transform] = {"inverse": na.Inverse(), "concepts": na.Concepts()}
+    return transforms.get(name)
 
 
 def _weight(text: str, arm: str) -> float | Literal["probability"]:

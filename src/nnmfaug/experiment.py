@@ -14,10 +14,11 @@ from typing import Any
 
 from nnmfaug.arms import Arms, Augmentation, Extra, arm_settings
 from nnmfaug.errors import DataError, SamplingError
-from nnmfaug.graph import Splits
+from nnmfaug.graph import KnowledgeGraph, Splits
 from nnmfaug.linkpred import LinkPredictor, Trained, TrainOptions
 from nnmfaug.progress import current, reporting_to
 from nnmfaug.runs import Run, load_run, run_path, save_run
+from nnmfaug.transforms import Transform
 
 _OUTCOMES = ("versions", "generated", "options")
 """What a run's settings tell but need not be the same; another number of threads changes the last digits."""
@@ -86,7 +87,8 @@ def _check(splits: Splits, predictor: LinkPredictor, arms: Arms, seeds: tuple[in
     if not arms or not seeds:
         msg = "no arms or no seeds: nothing to run"
         raise ValueError(msg)
-    if predictor.loss == "margin" and any(arm is not None and arm.weight != 1 for arm in arms.values()):
+    weights = [arm.weight for arm in arms.values() if isinstance(arm, Augmentation)]
+    if predictor.loss == "margin" and any(weight != 1 for weight in weights):
         msg = "the margin loss takes no weights of triples: use weight 1, or a model with another loss"
         raise ValueError(msg)
     parent = next(place for place in (folder, *folder.absolute().parents) if place.exists())
@@ -94,9 +96,18 @@ def _check(splits: Splits, predictor: LinkPredictor, arms: Arms, seeds: tuple[in
         raise DataError("this is a file, a folder for the runs is needed: name another", path=parent)
 
 
-def _draw(arm: str, augmentation: Augmentation | None, splits: Splits, seed: int) -> Extra | None:
+def _draw(
+    arm: str, way: Augmentation | Transform | None, splits: Splits, seed: int
+) -> Extra | KnowledgeGraph | None:
+    """What an arm adds to train, or the training set that a transform makes."""
     try:
-        return None if augmentation is None else augmentation.generate(splits.train, seed)
+        if way is None:
+            return None
+        return (
+            way.generate(splits.train, seed)
+            if isinstance(way, Augmentation)
+            else way.apply(splits.train, seed=seed)
+        )
     except SamplingError as error:
         msg = f"arm {arm}: {error}; ask for less"
         raise SamplingError(msg, available=error.available, partial=error.partial) from None
@@ -105,9 +116,9 @@ def _draw(arm: str, augmentation: Augmentation | None, splits: Splits, seed: int
         raise ValueError(msg) from None
 
 
-def _overlap(extra: Extra | None, splits: Splits) -> dict[str, int] | None:
+def _overlap(extra: Extra | KnowledgeGraph | None, splits: Splits) -> dict[str, int] | None:
     """How many generated triples are facts that were held out: told, never used."""
-    if extra is None:
+    if not isinstance(extra, Extra):
         return None
     ids = extra.graph.with_vocabulary(splits.vocabulary).triples
     return {f"in_{name}": int(graph.contains(ids).sum()) for name, graph in splits.items()}
@@ -116,20 +127,32 @@ def _overlap(extra: Extra | None, splits: Splits) -> dict[str, int] | None:
 def _run(
     splits: Splits,
     predictor: LinkPredictor,
-    arm: tuple[str, Augmentation | None, Extra | None],
+    arm: tuple[str, Augmentation | Transform | None, Extra | KnowledgeGraph | None],
     seed: int,
     options: TrainOptions,
 ) -> tuple[Run, Trained]:
-    name, augmentation, extra = arm
-    schedule = None if augmentation is None else augmentation.schedule
-    own = options if extra is None else replace(options, extra_weight=extra.weight)
-    added = None if extra is None else extra.graph
-    trained = predictor.train(splits, added, schedule=schedule, seed=seed, options=own)
+    name, way, extra = arm
+    if isinstance(extra, KnowledgeGraph):
+        n_extra, trained = len(extra) - len(splits.train), _train_on(extra, splits, predictor, seed, options)
+    elif isinstance(extra, Extra) and isinstance(way, Augmentation):
+        own, n_extra = replace(options, extra_weight=extra.weight), len(extra.graph)
+        trained = predictor.train(splits, extra.graph, schedule=way.schedule, seed=seed, options=own)
+    else:
+        n_extra, trained = 0, predictor.train(splits, seed=seed, options=options)
     started = time.perf_counter()
     ranks = trained.rank(splits.test)
     seconds = {**trained.seconds, "evaluate": time.perf_counter() - started}
-    n_extra = 0 if added is None else len(added)
     return Run(name, seed, ranks, {}, trained.losses, trained.curve, n_extra, seconds), trained
+
+
+def _train_on(
+    train: KnowledgeGraph, splits: Splits, predictor: LinkPredictor, seed: int, options: TrainOptions
+) -> Trained:
+    """Train on a transformed graph; what it has added is neither an answer nor in the filter."""
+    wider = Splits.merge(splits.name, train=train, valid=splits.valid, test=splits.test)
+    trained = predictor.train(wider, seed=seed, options=options)
+    added = tuple(name for name in wider.vocabulary.entities if name not in splits.vocabulary.entity_ids)
+    return replace(trained, known=splits.together().with_vocabulary(wider.vocabulary), hidden=added)
 
 
 def _existing(folder: Path, arm: str, seed: int, settings: dict[str, Any]) -> Run | None:

@@ -7,7 +7,7 @@ them are taken away again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -44,7 +44,14 @@ class Known:
         return rows, self.entities[np.repeat(first, counts) + within]
 
 
-def rank(model: Model, triples: KnowledgeGraph, known: KnowledgeGraph, *, task: str = "ranking") -> Ranks:
+def rank(
+    model: Model,
+    triples: KnowledgeGraph,
+    known: KnowledgeGraph,
+    *,
+    hidden: Sequence[int] = (),
+    task: str = "ranking",
+) -> Ranks:
     """Rank the true head and the true tail of each triple among all entities.
 
     Parameters
@@ -53,6 +60,8 @@ def rank(model: Model, triples: KnowledgeGraph, known: KnowledgeGraph, *, task: 
         What is ranked, in its order.
     known
         What the filter takes out: real triples only (train, valid and test), never generated ones.
+    hidden
+        Entities that are no candidates.
     """
     ids, facts = triples.triples.astype(np.int64), known.triples.astype(np.int64)
     found = np.empty((2, len(ids), 2))
@@ -65,6 +74,7 @@ def rank(model: Model, triples: KnowledgeGraph, known: KnowledgeGraph, *, task: 
             batch = ids[start:stop]
             for place, (column, facts_of) in enumerate(sides):
                 scores = _scores(model, batch, column)
+                scores[:, list(hidden)] = -torch.inf
                 pairs = batch[:, [2 - column, 1]]
                 found[:, start:stop, place] = _ranks(scores, batch[:, column], facts_of(pairs))
     report(task, len(ids), len(ids))

@@ -40,6 +40,8 @@ class Trained:
         PyKEEN's, for everything PyKEEN can do with it.
     known
         The real triples of all splits: what filtered ranks leave out and :meth:`predict` marks.
+    hidden
+        Names of entities that are never an answer: those that a transform of the training set has added.
     losses, curve
         Mean loss of each epoch; metrics on valid at some of them.
     """
@@ -50,12 +52,17 @@ class Trained:
     losses: tuple[float, ...] = ()
     curve: tuple[dict[str, float], ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
+    hidden: tuple[str, ...] = ()
 
     def rank(self, triples: KnowledgeGraph) -> Ranks:
         """Rank the true heads and tails of triples among all entities, filtered and raw."""
         from nnmfaug.linkpred.evaluation import rank
 
-        return rank(self.model, triples, self.known)
+        known = self.known
+        return rank(self.model, triples.with_vocabulary(known.vocabulary), known, hidden=self._hidden_ids())
+
+    def _hidden_ids(self) -> list[int]:
+        return [self.known.vocabulary.entity_ids[name] for name in self.hidden]
 
     def predict(
         self, *, head: str | None = None, relation: str, tail: str | None = None, n: int = 10
@@ -70,7 +77,8 @@ class Trained:
         given = _id(head if tail is None else tail, names.entity_ids, "entity")
         r = _id(relation, names.relation_ids, "relation")
         scores = all_scores(self.model, given, r, heads=tail is not None)
-        best = np.argsort(-scores, kind="stable")[:n]
+        scores[self._hidden_ids()] = -np.inf
+        best = np.argsort(-scores, kind="stable")[: min(n, len(scores) - len(self.hidden))]
         pairs = [(given, r, x) if tail is None else (x, r, given) for x in best.tolist()]
         known = self.known.contains(np.array(pairs, dtype=np.int32).reshape(-1, 3))
         return [
@@ -88,7 +96,7 @@ class Trained:
         weights["known"] = torch.from_numpy(self.known.triples.copy())
         names = self.known.vocabulary
         meta = {"format": FORMAT, "version": VERSION, "settings": asdict(self.settings)}
-        meta |= {"entities": names.entities, "relations": names.relations}
+        meta |= {"entities": names.entities, "relations": names.relations, "hidden": self.hidden}
         with replacing(folder / "model.safetensors") as draft:
             draft.write_bytes(save(weights))
         with replacing(folder / "model.json") as draft:
@@ -137,7 +145,7 @@ def _restore(folder: Path, meta: dict[str, Any]) -> Trained:
     model = make_model(settings, to_pykeen(known, reciprocal=settings.reciprocal))
     model.load_state_dict({name.removeprefix("weights."): x for name, x in tensors.items()})
     model.eval()
-    return Trained(settings, model, known)
+    return Trained(settings, model, known, hidden=tuple(meta.get("hidden", ())))
 
 
 def _id(name: str | None, ids: dict[str, int], kind: str) -> int:
