@@ -20,6 +20,7 @@ FAMILY: dict[str, Any] = {
     "RandomTriples": na.RandomTriples(),
     "TypedTriples": na.TypedTriples(),
     "Rules": SMALL,
+    "Nearby": na.Nearby(cluster=na.Agglomerative(2)),
     "Mixture": na.Mixture((SMALL, na.TypedTriples())),
     "Auto": na.Auto((SMALL,), threshold=0.2),
 }

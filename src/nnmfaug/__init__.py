@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nnmfaug.arms import Augmentation
     from nnmfaug.clustering import DBSCAN, HDBSCAN, Agglomerative, KMeans, Partition, cluster
     from nnmfaug.comparison import Comparison, compare
+    from nnmfaug.constraints import Constraints
     from nnmfaug.controls import RandomTriples, TypedTriples
     from nnmfaug.counts import Counts
     from nnmfaug.diagnostics import Diagnostics, diagnose
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from nnmfaug.listed import Evidence, Listed
     from nnmfaug.metrics import Ranks
     from nnmfaug.mixture import Auto, Mixture, augment
+    from nnmfaug.nearby import Nearby
+    from nnmfaug.pilots import Pilot, run_pilot
     from nnmfaug.quality import PrecisionEstimate, estimate_completeness, estimate_precision
     from nnmfaug.recipe import NNMFAug, select
     from nnmfaug.rules import Rules, RuleSet
@@ -71,6 +74,7 @@ _HOMES = {
     "nnmfaug.arms": ["Augmentation"],
     "nnmfaug.clustering": ["DBSCAN", "HDBSCAN", "Agglomerative", "KMeans", "Partition", "cluster"],
     "nnmfaug.comparison": ["Comparison", "compare"],
+    "nnmfaug.constraints": ["Constraints"],
     "nnmfaug.controls": ["RandomTriples", "TypedTriples"],
     "nnmfaug.counts": ["Counts"],
     "nnmfaug.diagnostics": ["Diagnostics", "diagnose"],
@@ -98,6 +102,8 @@ _HOMES = {
     "nnmfaug.listed": ["Evidence", "Listed"],
     "nnmfaug.metrics": ["Ranks"],
     "nnmfaug.mixture": ["Auto", "Mixture", "augment"],
+    "nnmfaug.nearby": ["Nearby"],
+    "nnmfaug.pilots": ["Pilot", "run_pilot"],
     "nnmfaug.quality": ["PrecisionEstimate", "estimate_completeness", "estimate_precision"],
     "nnmfaug.recipe": ["NNMFAug", "select"],
     "nnmfaug.rules": ["Rules", "RuleSet"],
@@ -110,7 +116,7 @@ _HOMES = {
     "nnmfaug.splitting": ["split"],
     "nnmfaug.stats": ["GraphStats", "describe"],
     "nnmfaug.store": ["load_distribution", "save_distribution"],
-    "nnmfaug.transforms": ["Inverse", "Concepts"],
+    "nnmfaug.transforms": ["Concepts", "Inverse"],
     "nnmfaug.weights": [
         "ClustersByPairs",
         "ClustersBySize",
@@ -134,6 +140,7 @@ __all__ = [
     "Comparison",
     "Concepts",
     "Constant",
+    "Constraints",
     "CountProduct",
     "Counts",
     "DataError",
@@ -150,8 +157,10 @@ __all__ = [
     "Listed",
     "Mixture",
     "NNMFAug",
+    "Nearby",
     "PairsByDegree",
     "Partition",
+    "Pilot",
     "Polynomial",
     "PrecisionEstimate",
     "Processes",
@@ -194,6 +203,7 @@ __all__ = [
     "read_splits",
     "read_triples",
     "run_experiment",
+    "run_pilot",
     "save_distribution",
     "select",
     "split",

@@ -55,6 +55,10 @@ def compare(
         str, typer.Option(help="What a generated triple weighs in the loss; probability, for rules and auto.")
     ] = "1",
     clusters: Annotated[int | None, typer.Option(min=1, help="Clusters of the arm nnmf.")] = None,
+    pilot: Annotated[
+        bool,
+        typer.Option("--pilot", help="For auto: choose the amount, maybe none, by short runs judged on valid."),
+    ] = False,
     epochs: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
     dim: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
     curve: Annotated[
@@ -97,6 +101,8 @@ def compare(
         for name in given
     }
     options = TrainOptions(evaluate_every=curve, threads=threads, device=device)
+    if pilot:
+        arms["auto"] = _pilot(found, predictor, arms.get("auto"), options)
     with progress(), notes_of_warnings():
         runs = run_experiment(found, predictor, arms, seeds=range(seeds), folder=out, options=options)
     alone = len(arms) == 1
@@ -153,6 +159,19 @@ def _model(run: Path, arm: str) -> Path:
         hint = f"there are models of {', '.join(there)} (--arm)" if there else "nnmfaug compare -o makes one"
         raise na.DataError(f"no model of arm {arm!r} here; {hint}", path=run)
     return folder
+
+
+def _pilot(
+    splits: na.Splits, predictor: na.LinkPredictor, arm: object, options: na.TrainOptions
+) -> na.Augmentation | None:
+    """Let short runs choose the amount of the arm auto; None if none is best."""
+    if not isinstance(arm, na.Augmentation):
+        msg = "--pilot is for the arm auto: add --arm auto"
+        raise ValueError(msg)
+    with progress(), notes_of_warnings():
+        outcome = na.run_pilot(splits, predictor, arm, options=options)
+    say(f"note: {outcome.reason}")
+    return replace(arm, amount=outcome.amount) if outcome.amount else None
 
 
 def _transform(name: str) -> Transform | None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nnmfaug.arms import Arms, Augmentation, Extra, arm_settings
+from nnmfaug.diagnostics import diagnose
 from nnmfaug.errors import DataError, SamplingError
 from nnmfaug.graph import KnowledgeGraph, Splits
 from nnmfaug.linkpred import LinkPredictor, Trained, TrainOptions
@@ -116,12 +117,12 @@ def _draw(
         raise ValueError(msg) from None
 
 
-def _overlap(extra: Extra | KnowledgeGraph | None, splits: Splits) -> dict[str, int] | None:
-    """How many generated triples are facts that were held out: told, never used."""
+def _overlap(extra: Extra | KnowledgeGraph | None, splits: Splits) -> dict[str, Any] | None:
+    """What generated triples are like, and how many are facts that were held out: told, never used."""
     if not isinstance(extra, Extra):
         return None
-    ids = extra.graph.with_vocabulary(splits.vocabulary).triples
-    return {f"in_{name}": int(graph.contains(ids).sum()) for name, graph in splits.items()}
+    in_train = int(splits.train.contains(extra.graph.with_vocabulary(splits.vocabulary).triples).sum())
+    return {"in_train": in_train, **asdict(diagnose(extra.graph, splits))}
 
 
 def _run(

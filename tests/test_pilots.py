@@ -1,0 +1,63 @@
+"""Pilot runs: judged on valid, with nothing as a choice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import nnmfaug as na
+from nnmfaug.arms import Given
+from test_cli import run
+
+SMALL = na.LinkPredictor(model="transe", dim=16, epochs=30, batch_size=256)
+ONE = na.TrainOptions(threads=1)
+
+
+@pytest.fixture(scope="module")
+def splits() -> na.Splits:
+    return na.read_splits("nations")
+
+
+def test_facts_are_chosen_and_noise_is_not(splits: na.Splits) -> None:
+    facts = na.run_pilot(splits, SMALL, na.Augmentation(Given(splits.valid), 199, na.Constant()), options=ONE)
+    assert facts.amount == len(splits.valid) == 199
+    noise = na.Augmentation(na.RandomTriples(), 1.0, na.Constant())
+    found = na.run_pilot(na.read_splits("umls"), SMALL, noise, parts=(1.0,), options=ONE)
+    assert found.amount == 0
+    assert "none is better than any" in found.reason
+
+
+def test_the_first_triples_and_their_weights_are_used(splits: na.Splits) -> None:
+    weighed = na.Augmentation(na.Rules(), 40, na.Constant(), weight="probability")
+    found = na.run_pilot(splits, replace(SMALL, epochs=3), weighed, parts=(0.5, 1.0), options=ONE)
+    assert set(found.scores) == {0, 20, 40}
+
+
+def test_without_valid_there_is_nothing_to_judge_by(splits: na.Splits) -> None:
+    alone = na.Splits.merge("alone", train=splits.train, test=splits.test)
+    with pytest.raises(na.DataError, match="no valid triples"):
+        na.run_pilot(alone, SMALL, na.Augmentation(na.RandomTriples(), 5))
+
+
+def test_the_command_line_tells_what_was_tried(tmp_path: Path) -> None:
+    common = (
+        "compare",
+        "umls",
+        "--model",
+        "transe",
+        "--epochs",
+        "3",
+        "--dim",
+        "8",
+        "--seeds",
+        "1",
+        "--threads",
+        "1",
+    )
+    done = run(*common, "--arm", "auto", "--pilot", "-o", "runs", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "note: pilot runs, MRR on valid by number of triples: 0: " in done.stderr
+    done = run(*common, "--arm", "random", "--pilot", "-o", "runs", cwd=tmp_path)
+    assert "--pilot is for the arm auto" in done.stderr
