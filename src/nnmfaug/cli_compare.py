@@ -11,23 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 import nnmfaug as na
+from nnmfaug.cli_arms import ARMS, Entry, ScheduleName, make_arm, piloted
 from nnmfaug.cli_reading import AsJson, Reading, parse_amount
 from nnmfaug.console import Justify, count, notes_of_warnings, output, plain, print_json, progress, say, table
 from nnmfaug.metrics import METRICS, summary
 
 if TYPE_CHECKING:
-    from nnmfaug.arms import Augmenter
     from nnmfaug.comparison import Comparison, Kind
-    from nnmfaug.schedule import Schedule
-    from nnmfaug.transforms import Transform
 
     Comparisons = dict[Kind, Comparison | None]
-
-OTHERS = ("baseline", "inverse", "concepts")
-"""Arms that generate no triples."""
-LISTED = ("rules", "auto")
-"""Arms whose triples have a probability, and enter at once: they are thought to be facts."""
-ARMS = "baseline, auto, rules, nnmf, random, typed, duplicate, inverse, concepts, or file:PATH"
 
 
 def compare(
@@ -45,7 +37,7 @@ def compare(
     amount: Annotated[str, typer.Option(help="Share of train (10%) or number of generated triples.")] = "10%",
     exponent: Annotated[float, typer.Option(help="k of the (e/E)^k by which generated triples enter.")] = 2.0,
     schedule: Annotated[
-        Literal["polynomial", "constant", "step"] | None,
+        ScheduleName | None,
         typer.Option(
             help="Generated triples enter by (e/E)^k, all at once, or all at half time; else by (e/E)^k, those of "
             "rules and auto at once."
@@ -82,27 +74,11 @@ def compare(
     predictor = na.LinkPredictor.preset(model, found.name)
     predictor = replace(predictor, epochs=epochs or predictor.epochs, dim=dim or predictor.dim)
     n = parse_amount(amount, len(found.train), "--amount")
-    if not exponent > 0:
-        msg = f"--exponent {exponent:g}: must be above 0; --schedule constant lets all triples in at once"
-        raise ValueError(msg)
-    if schedule not in (None, "polynomial") and exponent != 2.0:
-        msg = f"--exponent is for --schedule polynomial, not {schedule}"
-        raise ValueError(msg)
-    methods = {name: _augmenter(name, found, clusters, reading.options) for name in given if name not in OTHERS}
-    arms: dict[str, na.Augmentation | Transform | None] = {
-        name: na.Augmentation(
-            methods[name],
-            1.0 if name == "auto" else n,
-            _schedule(schedule or ("constant" if name in LISTED else "polynomial"), exponent),
-            _weight(weight, name),
-        )
-        if name in methods
-        else _transform(name)
-        for name in given
-    }
+    entry = Entry(schedule, exponent, weight)
+    arms = {name: make_arm(name, found, n, entry, clusters, reading.options) for name in given}
     options = TrainOptions(evaluate_every=curve, threads=threads, device=device)
     if pilot:
-        arms["auto"] = _pilot(found, predictor, arms.get("auto"), options)
+        arms["auto"] = piloted(found, predictor, arms.get("auto"), options)
     with progress(), notes_of_warnings():
         runs = run_experiment(found, predictor, arms, seeds=range(seeds), folder=out, options=options)
     alone = len(arms) == 1
@@ -159,68 +135,6 @@ def _model(run: Path, arm: str) -> Path:
         hint = f"there are models of {', '.join(there)} (--arm)" if there else "nnmfaug compare -o makes one"
         raise na.DataError(f"no model of arm {arm!r} here; {hint}", path=run)
     return folder
-
-
-def _pilot(
-    splits: na.Splits, predictor: na.LinkPredictor, arm: object, options: na.TrainOptions
-) -> na.Augmentation | None:
-    """Let short runs choose the amount of the arm auto; None if none is best."""
-    if not isinstance(arm, na.Augmentation):
-        msg = "--pilot is for the arm auto: add --arm auto"
-        raise ValueError(msg)
-    with progress(), notes_of_warnings():
-        outcome = na.run_pilot(splits, predictor, arm, options=options)
-    say(f"note: {outcome.reason}")
-    return replace(arm, amount=outcome.amount) if outcome.amount else None
-
-
-def _transform(name: str) -> Transform | None:
-    transforms: dict[str, Transform] = {"inverse": na.Inverse(), "concepts": na.Concepts()}
-    return transforms.get(name)
-
-
-def _weight(text: str, arm: str) -> float | Literal["probability"]:
-    if text == "probability":
-        return "probability" if arm in LISTED else 1.0
-    try:
-        return float(text)
-    except ValueError:
-        msg = f"--weight {text}: must be a number from 0, or probability"
-        raise ValueError(msg) from None
-
-
-def _schedule(name: str, exponent: float) -> Schedule:
-    schedules: dict[str, Schedule] = {
-        "polynomial": na.Polynomial(exponent),
-        "constant": na.Constant(),
-        "step": na.Step(),
-    }
-    return schedules[name]
-
-
-def _augmenter(name: str, splits: na.Splits, clusters: int | None, options: na.ReadOptions) -> Augmenter:
-    from nnmfaug.arms import Duplicate, Given
-    from nnmfaug.recipe import default_clusters
-
-    if name.startswith("file:"):
-        path = name.removeprefix("file:")
-        if not Path(path).is_file():
-            msg = f"--arm {name}: there is no such file of triples"
-            raise ValueError(msg)
-        return Given(na.read_generated(path, splits.vocabulary, options), path)
-    if name == "nnmf":
-        return na.NNMFAug(cluster=na.Agglomerative(clusters or default_clusters(splits.train)))
-    others: dict[str, Augmenter] = {
-        "auto": na.Auto(),
-        "rules": na.Rules(),
-        "random": na.RandomTriples(),
-        "typed": na.TypedTriples(),
-        "duplicate": Duplicate(),
-    }
-    if name not in others:
-        msg = f"--arm {name}: must be one of {ARMS}"
-        raise ValueError(msg)
-    return others[name]
 
 
 def _write(runs: list[na.Run], comparisons: Comparisons, splits: na.Splits, folder: Path) -> dict[str, Any]:

@@ -1,0 +1,112 @@
+"""From names on the command line to arms of a comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import nnmfaug as na
+from nnmfaug.console import notes_of_warnings, progress, say
+
+if TYPE_CHECKING:
+    from nnmfaug.arms import Augmenter
+    from nnmfaug.schedule import Schedule
+    from nnmfaug.transforms import Transform
+
+ScheduleName = Literal["polynomial", "constant", "step"]
+
+LISTED = ("rules", "auto")
+"""Arms whose triples have a probability, and enter at once: they are thought to be facts."""
+ARMS = "baseline, auto, rules, nnmf, random, typed, duplicate, inverse, concepts, or file:PATH"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """How generated triples enter training, as it was typed."""
+
+    schedule: ScheduleName | None
+    exponent: float
+    weight: str
+
+    def __post_init__(self) -> None:
+        if not self.exponent > 0:
+            msg = f"--exponent {self.exponent:g}: must be above 0; --schedule constant lets all triples in at once"
+            raise ValueError(msg)
+        if self.schedule not in (None, "polynomial") and self.exponent != 2.0:
+            msg = f"--exponent is for --schedule polynomial, not {self.schedule}"
+            raise ValueError(msg)
+
+
+def make_arm(
+    name: str, splits: na.Splits, n: int, entry: Entry, clusters: int | None, options: na.ReadOptions
+) -> na.Augmentation | Transform | None:
+    """Return the arm of a name; None for the baseline."""
+    if name == "baseline":
+        return None
+    transforms: dict[str, Transform] = {"inverse": na.Inverse(), "concepts": na.Concepts()}
+    if name in transforms:
+        return transforms[name]
+    return na.Augmentation(
+        _augmenter(name, splits, clusters, options),
+        1.0 if name == "auto" else n,
+        _schedule(entry.schedule or ("constant" if name in LISTED else "polynomial"), entry.exponent),
+        _weight(entry.weight, name),
+    )
+
+
+def piloted(
+    splits: na.Splits, predictor: na.LinkPredictor, arm: object, options: na.TrainOptions
+) -> na.Augmentation | None:
+    """Let short runs choose the amount of the arm auto; None if none is best."""
+    if not isinstance(arm, na.Augmentation):
+        msg = "--pilot is for the arm auto: add --arm auto"
+        raise ValueError(msg)
+    with progress(), notes_of_warnings():
+        outcome = na.run_pilot(splits, predictor, arm, options=options)
+    say(f"note: {outcome.reason}")
+    return replace(arm, amount=outcome.amount) if outcome.amount else None
+
+
+def _weight(text: str, arm: str) -> float | Literal["probability"]:
+    if text == "probability":
+        return "probability" if arm in LISTED else 1.0
+    try:
+        return float(text)
+    except ValueError:
+        msg = f"--weight {text}: must be a number from 0, or probability"
+        raise ValueError(msg) from None
+
+
+def _schedule(name: str, exponent: float) -> Schedule:
+    schedules: dict[str, Schedule] = {
+        "polynomial": na.Polynomial(exponent),
+        "constant": na.Constant(),
+        "step": na.Step(),
+    }
+    return schedules[name]
+
+
+def _augmenter(name: str, splits: na.Splits, clusters: int | None, options: na.ReadOptions) -> Augmenter:
+    from nnmfaug.arms import Duplicate, Given
+    from nnmfaug.recipe import default_clusters
+
+    if name.startswith("file:"):
+        path = name.removeprefix("file:")
+        if not Path(path).is_file():
+            msg = f"--arm {name}: there is no such file of triples"
+            raise ValueError(msg)
+        return Given(na.read_generated(path, splits.vocabulary, options), path)
+    if name == "nnmf":
+        return na.NNMFAug(cluster=na.Agglomerative(clusters or default_clusters(splits.train)))
+    others: dict[str, Augmenter] = {
+        "auto": na.Auto(),
+        "rules": na.Rules(),
+        "random": na.RandomTriples(),
+        "typed": na.TypedTriples(),
+        "duplicate": Duplicate(),
+    }
+    if name not in others:
+        msg = f"--arm {name}: must be one of {ARMS}"
+        raise ValueError(msg)
+    return others[name]
