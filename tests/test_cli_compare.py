@@ -1,6 +1,7 @@
 """``nnmfaug compare`` and ``nnmfaug predict``, as a user meets them."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -182,4 +183,20 @@ def test_other_arms_of_the_folder_are_mentioned_and_threads_may_change(tmp_path:
     assert done.returncode == 0
     assert (
         "has runs of other arms, which comparison.json now leaves out; to compare all: --arm random" in done.stdout
+    )
+
+
+def test_the_gain_is_told_apart_from_test_triples_that_were_generated(tmp_path: Path) -> None:
+    done = run("compare", "umls", "--arm", "rules", *SMALL, "-o", str(tmp_path / "runs"))
+    assert done.returncode == 0
+    told = re.search(r"test triples that were not generated, MRR (0\.\d+) → (0\.\d+)", done.stdout)
+    assert told is not None
+    splits = na.read_splits("umls")
+    means: dict[str, list[float]] = {"baseline": [], "rules": []}
+    for each in na.load_runs(tmp_path / "runs"):
+        made = na.Rules().fit(splits.train).top(521).graph
+        others = ~made.contains(splits.test.triples)
+        means[each.arm].append((1 / each.ranks.filtered[others]).mean())
+    assert [float(number) for number in told.groups()] == pytest.approx(
+        [sum(means[arm]) / 2 for arm in ("baseline", "rules")], abs=1e-4
     )

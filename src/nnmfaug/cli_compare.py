@@ -8,13 +8,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 import typer
 
 import nnmfaug as na
 from nnmfaug.cli_arms import ARMS, Entry, ScheduleName, make_arm, piloted
 from nnmfaug.cli_reading import AsJson, Reading, parse_amount
 from nnmfaug.console import Justify, count, notes_of_warnings, output, plain, print_json, progress, say, table
-from nnmfaug.metrics import METRICS, summary
+from nnmfaug.metrics import METRICS, contributions, summary
 
 if TYPE_CHECKING:
     from nnmfaug.comparison import Comparison, Kind
@@ -179,7 +180,8 @@ def _left_out(runs: list[na.Run], folder: Path) -> Iterator[str]:
 
 def _notes(runs: list[na.Run], asked: int) -> Iterator[str]:
     """What a reader should know of the generated triples."""
-    for arm, own in _by_arm(runs).items():
+    groups = _by_arm(runs)
+    for arm, own in groups.items():
         made = own[0].settings["generated"]
         if made is None:
             continue
@@ -192,6 +194,18 @@ def _notes(runs: list[na.Run], asked: int) -> Iterator[str]:
                 else "; if they were taken from there, the comparison is not fair"
             )
             yield f"{arm}: {made['in_valid']:,} of its triples are in valid, {made['in_test']:,} in test{fair}"
+        if len(made.get("test_rows", ())) and "baseline" in groups:
+            before, after = (_mrr_of_others(groups["baseline"], own), _mrr_of_others(own, own))
+            yield f"{arm}: on the test triples that were not generated, MRR {before:.4f} → {after:.4f}"
+
+
+def _mrr_of_others(runs: list[na.Run], arm: list[na.Run]) -> float:
+    """Filtered MRR of runs on the test triples that an arm has not generated, seed by seed."""
+    means = []
+    for run, own in zip(runs, arm, strict=True):
+        each = contributions(run.ranks.filtered, "mrr")
+        means.append(np.delete(each, own.settings["generated"].get("test_rows", [])).mean())
+    return float(np.mean(means))
 
 
 def _show(runs: list[na.Run], comparisons: Comparisons, title: str) -> None:

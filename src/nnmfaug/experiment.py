@@ -12,6 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from nnmfaug.arms import Arms, Augmentation, Extra, arm_settings
 from nnmfaug.diagnostics import diagnose
 from nnmfaug.errors import DataError, SamplingError
@@ -121,8 +123,10 @@ def _overlap(extra: Extra | KnowledgeGraph | None, splits: Splits) -> dict[str, 
     """What generated triples are like, and how many are facts that were held out: told, never used."""
     if not isinstance(extra, Extra):
         return None
-    in_train = int(splits.train.contains(extra.graph.with_vocabulary(splits.vocabulary).triples).sum())
-    return {"in_train": in_train, **asdict(diagnose(extra.graph, splits))}
+    generated = extra.graph.with_vocabulary(splits.vocabulary)
+    in_train = int(splits.train.contains(generated.triples).sum())
+    rows = np.flatnonzero(generated.contains(splits.test.triples)).tolist()
+    return {"in_train": in_train, **asdict(diagnose(generated, splits)), "test_rows": rows}
 
 
 def _run(
