@@ -119,6 +119,11 @@ class TestListed:
         with pytest.raises(na.SamplingError, match="none of those listed"):
             dist.restrict(relations=["parent_of"], heads=["person_0000"], tails=["person_0001"])
 
+    @pytest.mark.parametrize("name", ["Rules", "Mixture"])
+    def test_what_is_not_listed_has_no_evidence(self, name: str) -> None:
+        with pytest.raises(ValueError, match="not among the listed triples"):
+            FITTED[name].explain(TRAIN.triples[:1])
+
     def test_above_keeps_what_is_confident_enough(self) -> None:
         dist = FITTED["Mixture"]
         assert np.array_equal(dist.above(0.3).confidence, dist.confidence[dist.confidence >= 0.3])

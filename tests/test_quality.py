@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy as np
 import pytest
@@ -80,6 +81,24 @@ class TestCalibration:
         assert not len(found(graph, nothing.triples, nothing.confidence))
 
 
+class TestNoise:
+    """A random graph has rules, too, of which none is sure."""
+
+    @pytest.mark.parametrize(("n", "relations", "size"), [(60, 1, 284), (100, 5, 2500)])
+    def test_nothing_is_added_to_a_random_graph(self, n: int, relations: int, size: int) -> None:
+        ids = np.random.default_rng(0).integers(0, [n, relations, n], size=(size, 3))
+        graph = KnowledgeGraph.from_labels([(f"e{h}", f"r{r}", f"e{t}") for h, r, t in ids.tolist() if h != t])
+        with pytest.warns(UserWarning, match="no triple is worth adding"):
+            assert na.Auto().fit(graph).n_new == 0
+        assert na.estimate_completeness(graph) == 0.5
+        assert na.estimate_precision(na.Rules(), graph, 100).precision < 0.3
+
+    def test_three_triples_say_nothing(self) -> None:
+        graph = KnowledgeGraph.from_labels([("a", "r", "b"), ("b", "r", "c"), ("c", "s", "a")])
+        dist = na.Mixture((na.Rules(min_support=1), na.TypedTriples())).fit(graph)
+        assert dist.confidence.max() < 0.2
+
+
 class TestEstimate:
     @pytest.mark.parametrize("n", [200, 500, 1000])
     def test_is_close_to_the_truth_of_a_closed_world_if_completeness_is_given(self, n: int) -> None:
@@ -126,10 +145,18 @@ class TestEstimate:
         assert set(found.per_relation) <= set(world.given.vocabulary.relations)
         assert [band.low for band in found.bands] == sorted((band.low for band in found.bands), reverse=True)
 
-    @pytest.mark.parametrize("completeness", [0.0, 1.0])
+    @pytest.mark.parametrize("completeness", [0.0, 1.0, float("nan")])
     def test_a_completeness_is_between_zero_and_one(self, completeness: float) -> None:
         with pytest.raises(ValueError, match="completeness"):
             na.estimate_precision(na.Rules(), na.family(30, seed=0).given, 5, completeness=completeness)
+        for method in (na.Auto, na.Mixture):
+            with pytest.raises(ValueError, match="completeness"):
+                method(completeness=completeness)
+
+    @pytest.mark.parametrize("wrong", [{"n": 0}, {"n": -1}, {"share": 0.0}, {"share": 1.0}, {"n_refits": 1}])
+    def test_settings_that_mean_nothing_are_refused(self, wrong: dict[str, Any]) -> None:
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            na.estimate_precision(na.Rules(), na.family(30, seed=0).given, **{"n": 5, **wrong})
 
 
 @pytest.mark.parametrize("seed", range(3))

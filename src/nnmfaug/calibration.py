@@ -34,6 +34,8 @@ _STREAM = 0xCA1
 N_KINDS = 8
 QUARTER = 0.25
 """This share of all that came back tells the completeness, the surest first."""
+FEW = 20
+"""Fewer triples that come back say nothing about single ones."""
 ENOUGH = 50
 """So many triples that two fits have in common tell how their confidences compare."""
 MAX_SEEN = 100_000
@@ -146,15 +148,16 @@ def _learn(refits: Refits, n_relations: int) -> Calibration:
     knots = _curve(refits.confidence, refits.hit)
     base = np.interp(refits.confidence, *knots)
     offsets, shape = np.zeros(n_relations * N_KINDS), (n_relations, N_KINDS)
-    slope, intercept = 0.0, 0.0
-    if 0 < refits.hit.sum() < len(refits.hit):
+    slope, hits = 0.0, int(refits.hit.sum())
+    intercept = float(
+        _logit(np.array((hits + 0.1) / (len(refits.hit) + ENOUGH)))
+    )  # little is known: next to nothing
+    if FEW <= hits < len(refits.hit):
         groups = refits.triples[:, 1].astype(np.int64) * N_KINDS + refits.kind
         places = np.arange(len(groups)), groups
         table = csr_array((np.ones(len(groups)), places), shape=(len(groups), len(offsets)))
         model = LogisticRegression(C=1.0, max_iter=500).fit(hstack([csr_array(base[:, None]), table]), refits.hit)
         slope, offsets, intercept = model.coef_[0, 0], model.coef_[0, 1:], model.intercept_[0]
-    else:
-        intercept = float(_logit(np.array((refits.hit.sum() + 0.5) / (len(refits.hit) + 1))))
     return Calibration(knots, float(slope), offsets.reshape(shape) + intercept - np.log(refits.share))
 
 

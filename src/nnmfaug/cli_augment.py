@@ -92,7 +92,14 @@ def augment(
     _refuse_of_other_methods(
         method,
         {
-            "nnmf": {"--clusters": clusters, "--eps": eps, "--smoothing": smoothing or None},
+            "nnmf": {
+                "--clusters": clusters,
+                "--eps": eps,
+                "--smoothing": smoothing or None,
+                "--clusterer": None if clusterer == "ward" else clusterer,
+                "--components": None if components == "8" else components,
+                "--workers": None if workers == 1 else workers,
+            },
             "rules, mixture, auto": {"--depth": depth},
             "auto": {"--threshold": threshold},
         },
@@ -103,6 +110,7 @@ def augment(
     never = None if exclude is None else _read_exclude(exclude, reading)
     relations, heads, tails = (tuple(names) if names else None for names in (relation, head, tail))
     conditions = Conditions(relations, heads, tails, never, _quotas(quota))
+    conditions.check(train.vocabulary)
     for source in (found, never):
         if source is not None:
             protect(source, *generated_files(out))
@@ -119,7 +127,8 @@ def augment(
                     _announce(recipe, train)
                 made = generate(recipe, train, n, seed=seed, conditions=conditions, engine=na.Processes(workers))
             else:
-                made = list_best(lister(method, depth, threshold), train, n, seed=seed, conditions=conditions)
+                recipe_of = lister(method, depth, threshold)
+                made = list_best(recipe_of, train, n, seed=seed, conditions=conditions, at_most=method == "auto")
     except na.SamplingError as error:
         default = n if amount is None else None
         raise na.SamplingError(_advise(error, method, default, conditions), available=error.available) from None
@@ -131,9 +140,9 @@ def lister(method: Method, depth: int | None, threshold: float | None) -> Lister
     """Return the method of a name, with the settings given."""
     if method == "rules":
         return na.Rules(depth=depth or 2)
-    generators = None if depth is None else (na.Rules(depth=depth),)
     if method == "mixture":
-        return na.Mixture(generators or (na.Rules(), na.NNMFAug(cluster=na.Agglomerative("auto"))))
+        return na.Mixture((na.Rules(depth=depth or 2), na.NNMFAug(cluster=na.Agglomerative("auto"))))
+    generators = None if depth is None else (na.Rules(depth=depth),)
     return na.Auto(generators, threshold=0.5 if threshold is None else threshold)
 
 
@@ -244,8 +253,10 @@ def _each(recipe: na.NNMFAug) -> str:
 
 def _advise(error: na.SamplingError, method: Method, default: int | None, conditions: Conditions) -> str:
     """What was asked for, how many there are, and what to do; where none is possible the error says it all."""
-    if not error.available or method != "nnmf":
+    if not error.available:
         return str(error)
+    if method != "nnmf":
+        return f"{error}: ask for less, or pass --all to get them all"
     if conditions.quotas is not None:
         return f"{error}: ask for less or use fewer clusters"
     if default is None:

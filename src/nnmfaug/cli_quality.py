@@ -53,7 +53,7 @@ def rules(
         columns: list[tuple[str, Justify]] = [(name, "left" if name == "rule" else "right") for name in names]
         cells = [[f"{sure:.3f}", f"{hits:,}", f"{pairs:,}", rule] for sure, hits, pairs, rule in rows]
         output().print(table("rules", columns, cells))
-    more = f"; the {len(rows)} surest are shown" if len(order) > len(rows) else ""
+    more = f"; the {len(rows)} surest shown" if len(order) > len(rows) else ""
     say(f"{count(len(order), 'rule')}{more}{_skipped(mined.skipped)}")
 
 
@@ -65,19 +65,23 @@ def estimate(
     completeness: Annotated[
         float | None, typer.Option(help="Share of all facts that the graph holds, if known; else estimated.")
     ] = None,
-    depth: Depth = 2,
-    clusters: Annotated[int | None, typer.Option(min=1, help="For nnmf.")] = None,
+    depth: Annotated[int | None, typer.Option(min=1, max=3, help="For rules: longest body; else 2.")] = None,
+    clusters: Annotated[int | None, typer.Option(min=1, help="For nnmf: number of clusters.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same estimate.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Estimate from train alone how many generated triples are true; valid and test are only compared with."""
+    for option, value, owner in (("--depth", depth, "rules"), ("--clusters", clusters, "nnmf")):
+        if value is not None and method != owner:
+            msg = f"{option} is for --method {owner}, not for {method}: leave it out"
+            raise ValueError(msg)
     found = reading.read(graph)
     train = found.train if isinstance(found, na.Splits) else found
     n = parse_amount(amount, len(train), "--amount")
     if n < 1:
         msg = f"--amount {amount}: of {count(len(train), 'triple')} that is less than one"
         raise ValueError(msg)
-    generator = _generator(method, train, depth, clusters)
+    generator = _generator(method, train, depth or 2, clusters)
     with progress(), notes_of_warnings():
         judged = na.estimate_precision(generator, train, n, seed=seed, completeness=completeness)
         checked = _check(generator, found, n, seed) if isinstance(found, na.Splits) else None
@@ -121,6 +125,11 @@ def _check(generator: Augmenter, splits: na.Splits, n: int, seed: int) -> Diagno
 
 
 def _show(judged: na.PrecisionEstimate, checked: Diagnostics | None, method: str, *, given: bool) -> None:
+    from nnmfaug.quality import LEAST_COMPLETENESS
+
+    if not judged.n:
+        say(f"{method} finds no new triple in this graph: there is nothing to estimate")
+        return
     columns: list[tuple[str, Justify]] = [
         (name, "right") for name in ("confidence", "triples", "came back", "true")
     ]
@@ -130,6 +139,8 @@ def _show(judged: na.PrecisionEstimate, checked: Diagnostics | None, method: str
     ]
     output().print(table(f"{method}, {count(judged.n, 'triple')}", columns, rows))
     how = "as given" if given else "as the surest rules suggest"
+    if not given and judged.completeness == LEAST_COMPLETENESS:
+        how = "the least that is assumed; no rule here is sure enough to tell"
     lines = [
         f"About {judged.precision:.1%} of them are true ({judged.low:.1%} to {judged.high:.1%}), if train holds "
         f"{judged.completeness:.1%} of all facts, {how}."
@@ -146,5 +157,5 @@ def _show(judged: na.PrecisionEstimate, checked: Diagnostics | None, method: str
 
 def _times(lift: float | None) -> str:
     if lift is None:
-        return "infinitely more"
-    return f"{lift:,.0f} times" if lift >= MANY else f"{lift:.1f} times"
+        return "not to be compared"
+    return f"{lift:,.0f} times" if lift >= MANY else f"{lift:.2g} times"

@@ -39,6 +39,13 @@ class Constraints:
     irreflexive: frozenset[str] = frozenset()
     typed: frozenset[str] = frozenset()
 
+    def __post_init__(self) -> None:
+        for name in ("functional", "inverse_functional", "irreflexive", "typed"):
+            if isinstance(getattr(self, name), str):
+                msg = f"{name}={getattr(self, name)!r}: a set of names of relations is needed"
+                raise ValueError(msg)
+            object.__setattr__(self, name, frozenset(getattr(self, name)))
+
     @classmethod
     def learn(cls, graph: KnowledgeGraph, *, tolerance: float = 0.02, min_triples: int = 10) -> Constraints:
         """Take for bound what holds in train but for a small share, in relations with enough triples."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from nnmfaug.engine import Engine
-from nnmfaug.graph import KnowledgeGraph
+from nnmfaug.graph import KnowledgeGraph, Vocabulary
 from nnmfaug.io.files import replacing
 from nnmfaug.io.write import check_writable, write_draft
 from nnmfaug.listed import Listed
@@ -53,6 +53,18 @@ class Conditions:
         quotas = None if self.quotas is None else dict(self.quotas)
         names = {"relations": self.relations, "heads": self.heads, "tails": self.tails}
         return {**names, "quotas": quotas, "exclude_sha256": exclude}
+
+    def check(self, names: Vocabulary) -> None:
+        """Raise if a name is not one of the graph."""
+        asked = [
+            ("relation", name, names.relation_ids) for name in (*(self.relations or ()), *(self.quotas or {}))
+        ]
+        for ends in (self.heads, self.tails):
+            asked += [("entity", name, names.entity_ids) for name in ends or ()]
+        for kind, name, ids in asked:
+            if name not in ids:
+                msg = f"{name!r} is not the name of a known {kind}"
+                raise ValueError(msg)
 
     def apply(self, dist: AnyLaw) -> AnyLaw:
         """Return the law under these conditions; with quotas, that of their relations."""
@@ -100,15 +112,25 @@ def generate(
 
 
 def list_best(
-    method: Lister, train: KnowledgeGraph, amount: int | None, *, seed: int, conditions: Conditions
+    method: Lister,
+    train: KnowledgeGraph,
+    amount: int | None,
+    *,
+    seed: int,
+    conditions: Conditions,
+    at_most: bool = False,
 ) -> Generation:
-    """Fit, then take the ``amount`` most probable triples, or all there are for None; quotas as above."""
+    """Fit, then take the ``amount`` most probable triples, or all there are for None; quotas as above.
+
+    Of what is worth adding, there may be fewer: ``amount`` is a limit then (``at_most``).
+    """
     started = time.perf_counter()
     listed = method.fit(train, seed=seed)
     dist = conditions.apply(listed) if listed.support_size else listed
     fitted = time.perf_counter()
     if conditions.quotas is None:
-        sample = dist.everything() if amount is None else dist.top(amount)
+        limit = dist.n_new if amount is None else amount
+        sample = dist.top(min(limit, dist.n_new) if at_most else limit)
     else:
         sample = dist.top_each(conditions.quotas)
     manifest = _manifest(method, train, sample, dist, conditions, seed, (started, fitted))

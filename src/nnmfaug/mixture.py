@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nnmfaug.calibration import Refits, calibrate, refit
 from nnmfaug.graph import IntArray, KnowledgeGraph, first_places
 from nnmfaug.listed import Evidence, Listed
-from nnmfaug.quality import Augmenter, as_listed, completeness_of, estimate_completeness
+from nnmfaug.quality import Augmenter, as_listed, check_completeness, completeness_of, estimate_completeness
 from nnmfaug.rules import Rules
 from nnmfaug.samples import Sample, whole
 
@@ -47,6 +47,9 @@ class Mixture:
     generators: tuple[Augmenter, ...] = field(default_factory=lambda: (Rules(),))
     completeness: float | None = None
     sharpness: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_completeness(self.completeness)
 
     def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:
         """Fit each generator to a graph, which should be the train split alone, and measure it."""
@@ -93,6 +96,7 @@ class Auto:
         if not 0 < self.threshold <= 1:
             msg = f"threshold={self.threshold}: must be above 0 and at most 1"
             raise ValueError(msg)
+        check_completeness(self.completeness)
 
     def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:
         """Fit to a graph, which should be the train split alone; a ``UserWarning`` says why nothing is listed."""
@@ -135,7 +139,10 @@ class Witnesses:
         keys = self.parts[0].graph.vocabulary.keys(triples).tolist()
         found = []
         for key, triple in zip(keys, triples, strict=True):
-            source = self._source_of[key]
+            source = self._source_of.get(key, -1)
+            if source < 0:
+                msg = f"{triple.tolist()} is not among the listed triples"
+                raise ValueError(msg)
             (evidence,) = self.parts[source].explain(triple[None])
             found.append(evidence if evidence.source else Evidence(self.names[source], "drawn"))
         return found

@@ -60,9 +60,15 @@ class Nearby:
     max_candidates: int = 2_000_000
 
     def __post_init__(self) -> None:
-        if isinstance(self.constraints, str) and self.constraints != "learn":
+        if not (
+            self.constraints is None or self.constraints == "learn" or isinstance(self.constraints, Constraints)
+        ):
             msg = f"constraints={self.constraints!r}: must be Constraints, 'learn' or None"
             raise ValueError(msg)
+        for name in ("max_degree", "max_candidates"):
+            if getattr(self, name) < 1:
+                msg = f"{name}={getattr(self, name)}: must be at least 1"
+                raise ValueError(msg)
 
     def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:
         """Fit to a graph, which should be the train split alone."""

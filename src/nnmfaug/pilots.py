@@ -26,7 +26,7 @@ class Pilot:
     def reason(self) -> str:
         """The outcome in words."""
         tried = ", ".join(f"{n:,}: {score:.4f}" for n, score in sorted(self.scores.items()))
-        chosen = f"{self.amount:,} triples are best" if self.amount else "none is better than any"
+        chosen = f"{self.amount:,} triples are best" if self.amount else "it is best without"
         return f"pilot runs, MRR on valid by number of triples: {tried}; {chosen}"
 
 
@@ -55,6 +55,9 @@ def run_pilot(
     """
     if not len(splits.valid):
         raise DataError("no valid triples, so nothing to judge pilot runs by", path=splits.name)
+    if not all(0 < part <= 1 for part in parts) or (epochs is not None and epochs < 1):
+        msg = f"parts={tuple(parts)}, epochs={epochs}: must be above 0 and at most 1, and from 1"
+        raise ValueError(msg)
     extra = augmentation.generate(splits.train, seed)
     n_epochs, size = epochs or max(predictor.epochs // SHARE, 1), len(splits.train)
     options, scores = options or TrainOptions(), {}

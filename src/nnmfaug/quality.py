@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 
-from nnmfaug.calibration import Refits, calibrate, curve, jeffreys, refit, surest, truth
+from nnmfaug.calibration import FEW, Refits, calibrate, curve, jeffreys, refit, surest, truth
 from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.listed import Listed
 from nnmfaug.rules import Rules
-from nnmfaug.samples import Sample
+from nnmfaug.samples import Sample, whole
 
 Array = NDArray[np.float64]
 
 FACTOR = 2.0
 """The interval allows for so many times more or fewer missing facts, if their number is not given."""
 N_BANDS = 5
-ENOUGH = 20
-"""So many triples must come back to tell the completeness."""
+LEAST_COMPLETENESS = 0.5
+"""A graph that seems to hold less than this has no sure conclusions, more likely."""
 LEAST = -600.0
 """Log-probabilities below the highest minus this all count as this."""
 
@@ -125,8 +125,9 @@ def estimate_precision(
     >>> print(f"{found.precision:.2f} from {found.low:.2f} to {found.high:.2f}; true: {true:.2f}")
     0.70 from 0.29 to 0.80; true: 0.76
     """
-    if completeness is not None and not 0 < completeness < 1:
-        msg = f"completeness={completeness}: must be above 0 and below 1"
+    check_completeness(completeness)
+    if whole(n) < 1 or not 0 < share < 1 or n_refits < 2:
+        msg = f"n={n}, share={share}, n_refits={n_refits}: must be from 1, between 0 and 1, and from 2"
         raise ValueError(msg)
 
     def fit(part: KnowledgeGraph) -> Listed:
@@ -143,10 +144,17 @@ def estimate_precision(
     return _estimate(full, refits, q, n, given=completeness is not None)
 
 
+def check_completeness(completeness: float | None) -> None:
+    """Raise unless it is a share, or not given."""
+    if completeness is not None and not 0 < completeness < 1:
+        msg = f"completeness={completeness}: must be above 0 and below 1"
+        raise ValueError(msg)
+
+
 def estimate_completeness(graph: KnowledgeGraph, *, seed: int = 0, share: float = 0.1, n_refits: int = 5) -> float:
     """Estimate the share of facts that a graph holds: that of the surest conclusions of rules that is in it.
 
-    If fewer than so many come back that it could be told, one half.
+    At least one half: if fewer of the surest are in the graph, or hardly any come back, they are not sure at all.
 
     Examples
     --------
@@ -161,7 +169,11 @@ def estimate_completeness(graph: KnowledgeGraph, *, seed: int = 0, share: float 
 
 def completeness_of(refits: Refits, graph: KnowledgeGraph) -> float:
     """As above, from refits of rules."""
-    return surest(refits, graph.n_relations)[0] if refits.hit.sum() >= ENOUGH else 0.5
+    return (
+        max(surest(refits, graph.n_relations)[0], LEAST_COMPLETENESS)
+        if refits.hit.sum() >= FEW
+        else LEAST_COMPLETENESS
+    )
 
 
 def as_listed(dist: Distribution, n: int, *, seed: int) -> Listed:

@@ -6,6 +6,7 @@ confidence says how often the head is in train where the body is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -77,7 +78,7 @@ class Rules:
 
     def __post_init__(self) -> None:
         if self.depth not in (1, 2, 3):
-            msg = f"depth={self.depth}: must be 1, 2 or 3"
+            msg = f"depth={self.depth!r}: must be 1, 2 or 3"
             raise ValueError(msg)
         for name, kinds in (("confidence", Confidence), ("combine", Combine)):
             if getattr(self, name) not in get_args(kinds):
@@ -87,9 +88,13 @@ class Rules:
             if getattr(self, name) < 1:
                 msg = f"{name}={getattr(self, name)}: must be at least 1"
                 raise ValueError(msg)
-        if not 0 < self.min_confidence <= 1 or not self.prior >= 0:
-            msg = f"min_confidence={self.min_confidence}, prior={self.prior}: must be above 0 to 1, and from 0"
+        if not 0 < self.min_confidence <= 1:
+            msg = f"min_confidence={self.min_confidence}: must be above 0 and at most 1"
             raise ValueError(msg)
+        for name in ("prior", "sharpness"):
+            if not 0 <= getattr(self, name) < math.inf:
+                msg = f"{name}={getattr(self, name)}: must be a number from 0"
+                raise ValueError(msg)
 
     def mine(self, graph: KnowledgeGraph) -> RuleSet:
         """Find the rules of a graph, which should be the train split alone."""
@@ -208,8 +213,11 @@ class RuleWitness:
         """Return the best rule and the triples of its body for each row of ids."""
         keys = self.rules.graph.vocabulary.keys(triples).tolist()
         found = []
-        for key, (h, _, t) in zip(keys, triples.tolist(), strict=True):
-            rule = self._rule_of[key]
+        for key, (h, r, t) in zip(keys, triples.tolist(), strict=True):
+            rule = self._rule_of.get(key, -1)
+            if rule < 0:
+                msg = f"{[h, r, t]} is not among the listed triples"
+                raise ValueError(msg)
             found.append(Evidence("rules", self.rules.describe(rule), self.rules.find(rule, h, t)))
         return found
 
