@@ -27,7 +27,7 @@ demo: setup  ## the main job on UMLS, a graph that needs no download
 	$(BIN)/nnmfaug stats demo/umls --relations 5
 	$(BIN)/nnmfaug augment demo/umls -o demo/extra.tsv
 	@head -5 demo/extra.tsv
-	$(BIN)/nnmfaug compare demo/umls --model transe --epochs 100 --seeds 3 --arm baseline --arm auto --arm random \
+	$(BIN)/nnmfaug compare demo/umls --model transe --epochs 60 --seeds 3 --arm baseline --arm auto --arm random \
 		--amount 10% --exponent 2 -o demo/runs
 	$(BIN)/nnmfaug predict demo/runs --head virus --relation affects --top 5
 
