@@ -71,8 +71,7 @@ class Constraints:
         allowed = ~(self._mask(self.functional, graph)[r] & has_tail)
         allowed &= ~(self._mask(self.inverse_functional, graph)[r] & has_head)
         allowed &= ~(self._mask(self.irreflexive, graph)[r] & (h == t))
-        fits = np.isin(h * n + r, known_h * n + known_r) & np.isin(t * n + r, known_t * n + known_r)
-        return np.asarray(allowed & (fits | ~self._mask(self.typed, graph)[r]))
+        return np.asarray(allowed & ((has_tail & has_head) | ~self._mask(self.typed, graph)[r]))
 
     def without(self, *relations: str) -> Constraints:
         """Return the constraints without those of some relations."""
