@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -167,7 +166,7 @@ def test_auto_is_right_on_a_closed_world(seed: int) -> None:
     assert right.sum() >= 0.5 * world.derivable.sum()
 
 
-@pytest.mark.skipif("NNMFAUG_DATA" not in os.environ, reason="needs the published archives")
+@pytest.mark.usefixtures("archives")
 @pytest.mark.parametrize("name", ["dl50a", "wn18rr"])
 def test_the_estimate_is_what_valid_and_test_confirm(name: str) -> None:
     splits = na.read_splits(name)

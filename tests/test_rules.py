@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections import defaultdict
 
 import numpy as np
@@ -191,7 +190,7 @@ def test_settings_that_mean_nothing_are_refused(wrong: dict[str, object]) -> Non
         na.Rules(**wrong).fit(na.family(30, seed=0).given)  # type: ignore[arg-type]
 
 
-@pytest.mark.skipif("NNMFAUG_DATA" not in os.environ, reason="needs the published archives")
+@pytest.mark.usefixtures("archives")
 @pytest.mark.parametrize(
     ("name", "depth", "least"),
     [("dl50a", 2, (0.97, 0.58)), ("wn18rr", 2, (0.50, 0.25)), ("dl50a", 3, (0.96, 0.8))],
