@@ -127,8 +127,8 @@ def augment(
                     _announce(recipe, train)
                 made = generate(recipe, train, n, seed=seed, conditions=conditions, engine=na.Processes(workers))
             else:
-                recipe_of = lister(method, depth, threshold)
-                made = list_best(recipe_of, train, n, seed=seed, conditions=conditions, at_most=method == "auto")
+                listing = lister(method, depth, threshold)
+                made = list_best(listing, train, n, seed=seed, conditions=conditions, at_most=method == "auto")
     except na.SamplingError as error:
         default = n if amount is None else None
         raise na.SamplingError(_advise(error, method, default, conditions), available=error.available) from None

@@ -67,7 +67,7 @@ def run_experiment(
         extra = first.get(arm) if seed == seeds[0] else _draw(arm, arms[arm], splits, seed)
         with _progress(f"{arm}, seed {seed}", place, len(todo)):
             found, trained = _run(splits, predictor, (arm, arms[arm], extra), seed, options)
-        own = {"arm": arm_settings(arms[arm]), "generated": _overlap(extra, splits)}
+        own = {"arm": arm_settings(arms[arm]), "generated": _describe(extra, splits)}
         runs[arm, seed] = replace(found, settings={**common, **own})
         if seed == seeds[0]:
             trained.save(model_folder(folder, arm, seed))
@@ -119,7 +119,7 @@ def _draw(
         raise ValueError(msg) from None
 
 
-def _overlap(extra: Extra | KnowledgeGraph | None, splits: Splits) -> dict[str, Any] | None:
+def _describe(extra: Extra | KnowledgeGraph | None, splits: Splits) -> dict[str, Any] | None:
     """What generated triples are like, and how many are facts that were held out: told, never used."""
     if not isinstance(extra, Extra):
         return None

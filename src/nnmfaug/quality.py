@@ -170,7 +170,7 @@ def estimate_completeness(graph: KnowledgeGraph, *, seed: int = 0, share: float 
 def completeness_of(refits: Refits, graph: KnowledgeGraph) -> float:
     """As above, from refits of rules."""
     return (
-        max(surest(refits, graph.n_relations)[0], LEAST_COMPLETENESS)
+        max(surest(refits, graph.n_relations), LEAST_COMPLETENESS)
         if refits.hit.sum() >= FEW
         else LEAST_COMPLETENESS
     )
