@@ -104,19 +104,20 @@ def kinds(graph: KnowledgeGraph, triples: IntArray) -> Ids:
 class Calibration:
     """Probability of truth by confidence, relation, and what is known of head and tail with it.
 
-    The log odds of a are ``slope · base + offsets[relation, kind]``, where the base is a rising function of the
-    confidence, linear between ``knots`` (confidence, value).
+    The log odds of a are ``slopes · base + offsets``, both of shape (relations, kinds), where the base is a rising
+    function of the confidence, linear between ``knots`` (confidence, value).
     """
 
     knots: tuple[Array, Array]
-    slope: float
+    slopes: Array
     offsets: Array
     completeness: float = 0.5
 
     def log_odds(self, triples: IntArray, confidence: Array, kind: Ids) -> Array:
         """Logarithm of the odds that such a triple is in the graph."""
         base = np.interp(confidence, *self.knots)
-        found: Array = self.slope * base + self.offsets[triples[:, 1], kind]
+        group = triples[:, 1], kind
+        found: Array = self.slopes[group] * base + self.offsets[group]
         return found
 
     def __call__(self, graph: KnowledgeGraph, triples: IntArray, confidence: Array) -> Array:
@@ -132,7 +133,7 @@ def truth(log_odds: Array, completeness: float) -> Array:
 
 
 def calibrate(refits: Refits, n_relations: int, completeness: float) -> Calibration:
-    """Learn from refits: a rising curve, then a correction for each relation and kind, as far as they differ."""
+    """Learn from refits: a rising curve, then how each relation and kind differs from it, as far as they do."""
     return replace(_learn(refits, n_relations), completeness=completeness)
 
 
@@ -143,22 +144,28 @@ def curve(refits: Refits) -> tuple[Array, Array]:
 
 
 def _learn(refits: Refits, n_relations: int) -> Calibration:
+    knots, shape = _curve(refits.confidence, refits.hit), (n_relations, N_KINDS)
+    hits = int(refits.hit.sum())
+    if FEW <= hits < len(refits.hit):
+        slopes, offsets = _by_group(refits, np.interp(refits.confidence, *knots), n_relations * N_KINDS)
+    else:  # little is known: next to nothing
+        rate = np.array((hits + 0.1) / (len(refits.hit) + ENOUGH))
+        slopes, offsets = np.zeros(shape), np.full(shape, _logit(rate))
+    return Calibration(knots, slopes.reshape(shape), offsets.reshape(shape) - np.log(refits.share))
+
+
+def _by_group(refits: Refits, base: Array, n_groups: int) -> tuple[Array, Array]:
+    """Slope and offset of each relation and kind; those that tell little are as all together."""
     from sklearn.linear_model import LogisticRegression
 
-    knots = _curve(refits.confidence, refits.hit)
-    base = np.interp(refits.confidence, *knots)
-    offsets, shape = np.zeros(n_relations * N_KINDS), (n_relations, N_KINDS)
-    slope, hits = 0.0, int(refits.hit.sum())
-    intercept = float(
-        _logit(np.array((hits + 0.1) / (len(refits.hit) + ENOUGH)))
-    )  # little is known: next to nothing
-    if FEW <= hits < len(refits.hit):
-        groups = refits.triples[:, 1].astype(np.int64) * N_KINDS + refits.kind
-        places = np.arange(len(groups)), groups
-        table = csr_array((np.ones(len(groups)), places), shape=(len(groups), len(offsets)))
-        model = LogisticRegression(C=1.0, max_iter=500).fit(hstack([csr_array(base[:, None]), table]), refits.hit)
-        slope, offsets, intercept = model.coef_[0, 0], model.coef_[0, 1:], model.intercept_[0]
-    return Calibration(knots, float(slope), offsets.reshape(shape) + intercept - np.log(refits.share))
+    middle = float(base[refits.hit].mean())
+    groups = refits.triples[:, 1].astype(np.int64) * N_KINDS + refits.kind
+    places, shape = (np.arange(len(groups)), groups), (len(groups), n_groups)
+    own, sloped = (csr_array((values, places), shape=shape) for values in (np.ones(len(groups)), base - middle))
+    columns = hstack([csr_array((base - middle)[:, None]), sloped, own])
+    model = LogisticRegression(C=1.0, max_iter=1000).fit(columns, refits.hit)
+    slopes = model.coef_[0, 0] + model.coef_[0, 1 : n_groups + 1]
+    return slopes, model.intercept_[0] + model.coef_[0, n_groups + 1 :] - slopes * middle
 
 
 def _curve(confidence: Array, hit: Bools) -> tuple[Array, Array]:
@@ -201,13 +208,14 @@ def jeffreys(hits: int, total: int) -> tuple[float, float]:
 
 
 def _on_scale_of(full: Listed, listed: Listed) -> Array:
-    """Confidences of a refit as the full fit, which knows more, would give them: quantile by quantile."""
+    """Confidences of a refit as the full fit, which knows more, would give them: all higher by the same factor."""
     own = listed.confidence[:MAX_SEEN]
     theirs = full.confidence_of(listed.triples[:MAX_SEEN])
     both = theirs > 0
     if both.sum() < ENOUGH:
         return own
-    return np.interp(own, np.sort(own[both]), np.sort(theirs[both]))
+    scaled: Array = np.minimum(own * np.median(theirs[both] / own[both]), 1.0)
+    return scaled
 
 
 def _logit(p: Array) -> Array:
