@@ -19,7 +19,7 @@ from nnmfaug.counts import Counts
 from nnmfaug.embedding import NMF
 from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.listed import Listed
-from nnmfaug.paths import Steps, without_diagonal
+from nnmfaug.paths import Steps, ends, without_diagonal
 from nnmfaug.recipe import Embedder, default_clusters
 
 Array = NDArray[np.float64]
@@ -97,7 +97,7 @@ def _near(graph: KnowledgeGraph, max_degree: int) -> tuple[Ids, Ids]:
     use = degree[stop] <= max_degree
     ones = np.ones(int(use.sum()), dtype=np.bool_)
     to = csr_array((ones, (start[use], stop[use])), shape=(graph.n_entities, graph.n_entities))
-    h, t = without_diagonal(csr_array(to @ to.T)).nonzero()
+    h, t = ends(without_diagonal(csr_array(to @ to.T)))
     return h.astype(np.int64), t.astype(np.int64)
 
 

@@ -144,9 +144,15 @@ class Steps:
 
 def without_diagonal(matrix: BoolMatrix) -> BoolMatrix:
     """Leave out pairs of an entity with itself."""
-    rows, columns = matrix.nonzero()
+    rows, columns = ends(matrix)
     differ = rows != columns
-    return _matrix(rows[differ], columns[differ], matrix.shape)
+    begins = np.append(0, np.cumsum(differ))[matrix.indptr]
+    return csr_array((np.ones(begins[-1], dtype=np.bool_), columns[differ], begins), shape=matrix.shape)
+
+
+def ends(matrix: BoolMatrix) -> tuple[Ids, Ids]:
+    """Rows and columns of what is stored, row by row; spares the copies that ``nonzero`` makes."""
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices.astype(np.int64)
 
 
 def _matrix(rows: NDArray[np.integer], columns: NDArray[np.integer], shape: tuple[int, int]) -> BoolMatrix:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nnmfaug.graph import IntArray, KnowledgeGraph, LabelledTriple
 from nnmfaug.listed import Evidence, Listed
 from nnmfaug.mining import RuleTable, Threshold, mine
-from nnmfaug.paths import Ids, Steps
+from nnmfaug.paths import Ids, Steps, ends
 from nnmfaug.progress import report
 
 Array = NDArray[np.float64]
@@ -176,7 +176,7 @@ class RuleSet:
             bodies.setdefault(self.path(rule), []).append(rule)
         for done, (path, rules) in enumerate(bodies.items(), 1):
             report("applying rules", done, len(bodies))
-            x, y = (ends.astype(np.int64) for ends in self.steps.body(path).nonzero())
+            x, y = ends(self.steps.body(path))
             heads = self.table.heads[rules]
             yield ((x * n_relations + heads[:, None]) * n + y).ravel(), np.repeat(rules, len(x))
 
