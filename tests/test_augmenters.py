@@ -152,3 +152,22 @@ class TestMixture:
     def test_a_threshold_is_a_probability(self, threshold: float) -> None:
         with pytest.raises(ValueError, match="threshold"):
             na.Auto(threshold=threshold)
+
+
+def test_what_is_no_graph_is_told_where_its_graph_is() -> None:
+    splits = na.read_splits("nations")
+    for fit in (
+        na.Rules().fit,
+        na.NNMFAug().fit,
+        na.Auto().fit,
+        na.RandomTriples().fit,
+        na.Nearby().fit,
+        na.augment,
+    ):
+        with pytest.raises(TypeError, match=r"KnowledgeGraph is needed, not Splits: its \.train is one"):
+            fit(splits)  # type: ignore[arg-type]
+    drawn = na.RandomTriples().fit(splits.train).sample(5, seed=0)
+    with pytest.raises(TypeError, match=r"not Sample: its \.graph is one"):
+        na.diagnose(drawn, splits)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"not list$"):
+        na.estimate_completeness([1, 2])  # type: ignore[arg-type]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from typing import Literal
 
+from nnmfaug.augmenters import Augmenter, Source
 from nnmfaug.errors import DataError
 from nnmfaug.generation import describe_settings
 from nnmfaug.graph import KnowledgeGraph
@@ -16,31 +17,6 @@ from nnmfaug.seeding import generator
 from nnmfaug.transforms import Transform
 
 _STREAM = 0xD0B1E
-
-
-class Drawn(Protocol):
-    """What a distribution gives: triples in their order."""
-
-    @property
-    def graph(self) -> KnowledgeGraph:
-        """The triples."""
-        ...
-
-
-class Distribution(Protocol):
-    """What an augmenter is fitted to."""
-
-    def sample(self, n: int, *, seed: int) -> Drawn:
-        """Draw n different new triples."""
-        ...
-
-
-class Augmenter(Protocol):
-    """Anything that can be fitted to a train graph and then sampled."""
-
-    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Distribution:
-        """Fit to a train graph."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -104,7 +80,7 @@ class Augmentation:
         with one, such as :class:`~nnmfaug.Auto`.
     """
 
-    method: Augmenter
+    method: Augmenter[Source]
     amount: float = 0.1
     schedule: Schedule = field(default_factory=Polynomial)
     weight: float | Literal["probability"] = 1.0

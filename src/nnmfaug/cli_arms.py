@@ -10,7 +10,7 @@ import nnmfaug as na
 from nnmfaug.console import notes_of_warnings, progress, say
 
 if TYPE_CHECKING:
-    from nnmfaug.arms import Augmenter
+    from nnmfaug.augmenters import Augmenter, Source
     from nnmfaug.schedule import Schedule
     from nnmfaug.transforms import Transform
 
@@ -87,7 +87,7 @@ def _schedule(name: str, exponent: float) -> Schedule:
     return schedules[name]
 
 
-def _augmenter(name: str, splits: na.Splits, clusters: int | None, options: na.ReadOptions) -> Augmenter:
+def _augmenter(name: str, splits: na.Splits, clusters: int | None, options: na.ReadOptions) -> Augmenter[Source]:
     from nnmfaug.arms import Duplicate, Given
     from nnmfaug.recipe import default_clusters
 
@@ -99,7 +99,7 @@ def _augmenter(name: str, splits: na.Splits, clusters: int | None, options: na.R
         return Given(na.read_generated(path, splits.vocabulary, options), path)
     if name == "nnmf":
         return na.NNMFAug(cluster=na.Agglomerative(clusters or default_clusters(splits.train)))
-    others: dict[str, Augmenter] = {
+    others: dict[str, Augmenter[Source]] = {
         "auto": na.Auto(),
         "rules": na.Rules(),
         "random": na.RandomTriples(),

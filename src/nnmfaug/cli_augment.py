@@ -14,8 +14,9 @@ from nnmfaug.datasets import find
 from nnmfaug.io.write import check_writable
 
 if TYPE_CHECKING:
+    from nnmfaug.augmenters import Augmenter
     from nnmfaug.clustering import Clusterer
-    from nnmfaug.generation import Conditions, Generation, Lister
+    from nnmfaug.generation import Conditions, Generation
     from nnmfaug.sizes import Size
 
 Strategy = Literal["ward", "average", "complete", "single", "kmeans", "dbscan", "hdbscan"]
@@ -136,7 +137,7 @@ def augment(
     _tell(made, method, out, paths, as_json=as_json)
 
 
-def lister(method: Method, depth: int | None, threshold: float | None) -> Lister:
+def lister(method: Method, depth: int | None, threshold: float | None) -> Augmenter[na.Listed]:
     """Return the method of a name, with the settings given."""
     if method == "rules":
         return na.Rules(depth=depth or 2)

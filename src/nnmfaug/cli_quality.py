@@ -13,8 +13,8 @@ from nnmfaug.cli_reading import AsJson, Graph, Reading, parse_amount
 from nnmfaug.console import Justify, count, notes_of_warnings, output, plain, print_json, progress, say, table
 
 if TYPE_CHECKING:
+    from nnmfaug.augmenters import Augmenter, Law
     from nnmfaug.diagnostics import Diagnostics
-    from nnmfaug.quality import Augmenter
 
 Generator = Literal["rules", "nnmf", "typed", "random"]
 MANY = 10
@@ -102,12 +102,12 @@ def _skipped(bodies: int) -> str:
     return f"; {count(bodies, 'body', 'bodies')} with too many paths left out" if bodies else ""
 
 
-def _generator(name: Generator, train: na.KnowledgeGraph, depth: int, clusters: int | None) -> Augmenter:
+def _generator(name: Generator, train: na.KnowledgeGraph, depth: int, clusters: int | None) -> Augmenter[Law]:
     from nnmfaug.recipe import default_clusters
 
     if name == "nnmf":
         return na.NNMFAug(cluster=na.Agglomerative(clusters or default_clusters(train)))
-    others: dict[str, Augmenter] = {
+    others: dict[str, Augmenter[Law]] = {
         "rules": na.Rules(depth=depth),
         "typed": na.TypedTriples(),
         "random": na.RandomTriples(),
@@ -115,7 +115,7 @@ def _generator(name: Generator, train: na.KnowledgeGraph, depth: int, clusters: 
     return others[name]
 
 
-def _check(generator: Augmenter, splits: na.Splits, n: int, seed: int) -> Diagnostics:
+def _check(generator: Augmenter[Law], splits: na.Splits, n: int, seed: int) -> Diagnostics:
     """What valid and test say of the same triples."""
     from nnmfaug.diagnostics import diagnose
     from nnmfaug.quality import as_listed

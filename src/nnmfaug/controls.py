@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nnmfaug.graph import KnowledgeGraph
+from nnmfaug.graph import KnowledgeGraph, check_graph
 from nnmfaug.relation_product import EntitySets, RelationProduct
 
 Ids = NDArray[np.int64]
@@ -66,6 +66,7 @@ class TypedTriples:
 
 
 def _countable(graph: KnowledgeGraph) -> Ids:
+    check_graph(graph)
     triples: Ids = graph.triples[graph.triples[:, 0] != graph.triples[:, 2]].astype(np.int64)
     if not len(triples):
         msg = "the graph has no triple between two different entities"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
 from nnmfaug.engine import BLOCK_ROWS, blocks, tree_sum
-from nnmfaug.graph import IntArray, KnowledgeGraph
+from nnmfaug.graph import IntArray, KnowledgeGraph, check_graph
 
 Array = NDArray[np.float64]
 
@@ -95,6 +95,7 @@ class Counts:
     @classmethod
     def of(cls, graph: KnowledgeGraph) -> Counts:
         """Count the triples of a graph."""
+        check_graph(graph)
         h, r, t = graph.triples.T
         times, shape = (h != t).astype(np.int64), (graph.n_entities, graph.n_relations)
         return cls(_count(h, r, times, shape), _count(t, r, times, shape))

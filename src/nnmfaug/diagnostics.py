@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nnmfaug.controls import RandomTriples, TypedTriples
-from nnmfaug.graph import IntArray, KnowledgeGraph, Splits
+from nnmfaug.graph import IntArray, KnowledgeGraph, Splits, check_graph
 from nnmfaug.relation_product import RelationProduct
 
 SPARSE = 2
@@ -62,6 +62,7 @@ def diagnose(generated: KnowledgeGraph, splits: Splits) -> Diagnostics:
     >>> found.novelty, found.validity, found.confirmed > 0.9
     (1.0, 1.0, True)
     """
+    check_graph(generated)
     triples, n = generated.with_vocabulary(splits.vocabulary).triples, len(generated)
     held = _held_out(splits)
     hits = int(held.contains(triples).sum())

@@ -10,8 +10,9 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
+from nnmfaug.augmenters import Augmenter
 from nnmfaug.engine import Engine
 from nnmfaug.graph import KnowledgeGraph, Vocabulary
 from nnmfaug.io.files import replacing
@@ -24,14 +25,6 @@ from nnmfaug.sampling import TripleDistribution
 AnyLaw = TypeVar("AnyLaw", TripleDistribution, Listed)
 
 PACKAGES = ("nnmfaug", "numpy", "scipy", "scikit-learn")
-
-
-class Lister(Protocol):
-    """An augmenter that lists what it has."""
-
-    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:
-        """Fit to a train graph."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -112,7 +105,7 @@ def generate(
 
 
 def list_best(
-    method: Lister,
+    method: Augmenter[Listed],
     train: KnowledgeGraph,
     amount: int | None,
     *,

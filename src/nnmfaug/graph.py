@@ -259,6 +259,15 @@ class KnowledgeGraph:
         return sha.hexdigest()
 
 
+def check_graph(graph: object) -> None:
+    """Raise unless it is a graph, and say where the graph is to be found."""
+    if not isinstance(graph, KnowledgeGraph):
+        found = next((name for name in ("train", "graph", "given") if hasattr(graph, name)), None)
+        hint = f": its .{found} is one" if found else ""
+        msg = f"a KnowledgeGraph is needed, not {type(graph).__name__}{hint}"
+        raise TypeError(msg)
+
+
 @dataclass(frozen=True)
 class Splits:
     """Train, valid and test over one vocabulary that holds the names of all three.

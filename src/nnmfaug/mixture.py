@@ -10,10 +10,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from nnmfaug.augmenters import Augmenter, Law
 from nnmfaug.calibration import Refits, calibrate, refit
-from nnmfaug.graph import IntArray, KnowledgeGraph, first_places
+from nnmfaug.graph import IntArray, KnowledgeGraph, check_graph, first_places
 from nnmfaug.listed import Evidence, Listed
-from nnmfaug.quality import Augmenter, as_listed, check_completeness, completeness_of, estimate_completeness
+from nnmfaug.quality import as_listed, check_completeness, completeness_of, estimate_completeness
 from nnmfaug.rules import Rules
 from nnmfaug.samples import Sample, whole
 
@@ -44,7 +45,7 @@ class Mixture:
         A triple is drawn in proportion to its probability of truth to this power; ``top`` needs no such thing.
     """
 
-    generators: tuple[Augmenter, ...] = field(default_factory=lambda: (Rules(),))
+    generators: tuple[Augmenter[Law], ...] = field(default_factory=lambda: (Rules(),))
     completeness: float | None = None
     sharpness: float = 1.0
 
@@ -88,7 +89,7 @@ class Auto:
     (True, True)
     """
 
-    generators: tuple[Augmenter, ...] | None = None
+    generators: tuple[Augmenter[Law], ...] | None = None
     threshold: float = 0.5
     completeness: float | None = None
 
@@ -114,8 +115,9 @@ class Auto:
         return sure
 
 
-def default_generators(graph: KnowledgeGraph) -> tuple[Augmenter, ...]:
+def default_generators(graph: KnowledgeGraph) -> tuple[Augmenter[Law], ...]:
     """Rules of three steps for a sparse graph of a few relations, else of two."""
+    check_graph(graph)
     small = graph.n_relations <= MAX_RELATIONS and len(graph) <= MAX_TRIPLES
     sparse = len(graph) <= MAX_DEGREE * max(graph.n_entities, 1)
     return (Rules(depth=3 if small and sparse else 2),)
@@ -163,7 +165,7 @@ def augment(graph: KnowledgeGraph, n: int | None = None, *, seed: int = 0) -> Sa
     return dist.top(dist.n_new if n is None else min(whole(n), dist.n_new))
 
 
-def _refitted(generator: Augmenter, graph: KnowledgeGraph, seed: int) -> tuple[Listed, Refits]:
+def _refitted(generator: Augmenter[Law], graph: KnowledgeGraph, seed: int) -> tuple[Listed, Refits]:
     """What a generator lists, and what comes back of it."""
 
     def fit(part: KnowledgeGraph) -> Listed:
@@ -174,7 +176,7 @@ def _refitted(generator: Augmenter, graph: KnowledgeGraph, seed: int) -> tuple[L
 
 
 def _completeness(
-    generators: Sequence[Augmenter], refits: Sequence[Refits], graph: KnowledgeGraph, seed: int
+    generators: Sequence[Augmenter[Law]], refits: Sequence[Refits], graph: KnowledgeGraph, seed: int
 ) -> float:
     """As rules tell it: those that are among the generators, or some."""
     for generator, seen in zip(generators, refits, strict=True):

@@ -5,17 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.stats import t as student
 
+from nnmfaug.augmenters import Augmenter, Law
 from nnmfaug.calibration import FEW, Refits, calibrate, curve, jeffreys, refit, surest, truth
 from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.listed import Listed
 from nnmfaug.rules import Rules
-from nnmfaug.samples import Sample, whole
+from nnmfaug.samples import whole
 
 Array = NDArray[np.float64]
 
@@ -26,36 +26,6 @@ LEAST_COMPLETENESS = 0.5
 """A graph that seems to hold less than this has no sure conclusions, more likely."""
 LEAST = -600.0
 """Log-probabilities below the highest minus this all count as this."""
-
-
-class Distribution(Protocol):
-    """What an augmenter is fitted to."""
-
-    @property
-    def graph(self) -> KnowledgeGraph:
-        """The train graph."""
-        ...
-
-    @property
-    def n_new(self) -> int:
-        """How many new triples are possible."""
-        ...
-
-    def sample(self, n: int, *, seed: int) -> Sample:
-        """Draw n different new triples."""
-        ...
-
-    def log_prob(self, triples: ArrayLike) -> Array:
-        """Logarithm of the probability of each row of ids."""
-        ...
-
-
-class Augmenter(Protocol):
-    """Anything that can be fitted to a train graph and then sampled."""
-
-    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Distribution:
-        """Fit to a train graph."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -96,7 +66,7 @@ class PrecisionEstimate:
 
 
 def estimate_precision(
-    method: Augmenter,
+    method: Augmenter[Law],
     graph: KnowledgeGraph,
     n: int,
     *,
@@ -176,7 +146,7 @@ def completeness_of(refits: Refits, graph: KnowledgeGraph) -> float:
     )
 
 
-def as_listed(dist: Distribution, n: int, *, seed: int) -> Listed:
+def as_listed(dist: Law, n: int, *, seed: int) -> Listed:
     """Return a law as a list: itself, or n triples drawn from it, the most probable first."""
     if isinstance(dist, Listed):
         return dist

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from nnmfaug.graph import IntArray, KnowledgeGraph, LabelledTriple
+from nnmfaug.graph import IntArray, KnowledgeGraph, LabelledTriple, check_graph
 from nnmfaug.listed import Evidence, Listed
 from nnmfaug.mining import RuleTable, Threshold, mine
 from nnmfaug.paths import Ids, Steps, ends
@@ -98,6 +98,7 @@ class Rules:
 
     def mine(self, graph: KnowledgeGraph) -> RuleSet:
         """Find the rules of a graph, which should be the train split alone."""
+        check_graph(graph)
         threshold = Threshold(self.min_support, self.min_confidence, self.prior, pca=self.confidence == "pca")
         table = mine(graph, threshold, depth=self.depth, max_paths=self.max_paths)
         rules = RuleSet(graph, table, threshold.confidence(table))

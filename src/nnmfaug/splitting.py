@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nnmfaug.errors import DataError
-from nnmfaug.graph import IntArray, KnowledgeGraph, Splits
+from nnmfaug.graph import IntArray, KnowledgeGraph, Splits, check_graph
 
 
 def split(graph: KnowledgeGraph, *, valid: float, test: float, seed: int, name: str = "split") -> Splits:
@@ -19,6 +19,7 @@ def split(graph: KnowledgeGraph, *, valid: float, test: float, seed: int, name: 
     >>> [len(part) for _, part in split(graph, valid=0, test=1, seed=0).items()]
     [2, 0, 1]
     """
+    check_graph(graph)
     valid, test = _number(valid, len(graph), "valid"), _number(test, len(graph), "test")
     order = np.random.default_rng(seed).permutation(len(graph))
     movable = _movable(graph, graph.triples[order], valid + test)
