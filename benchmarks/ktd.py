@@ -10,9 +10,10 @@ import argparse
 import warnings
 
 import nnmfaug as na
-from nnmfaug.graph import KnowledgeGraph, unique_triples
+from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.ktd import triple_distance
 from nnmfaug.linkpred.reference import reference_features
+from nnmfaug.vocabulary import unique_triples
 
 
 def main() -> None:

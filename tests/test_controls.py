@@ -18,8 +18,9 @@ from scipy.stats import chi2
 import nnmfaug as na
 from nnmfaug import relation_product
 from nnmfaug.errors import SamplingError
-from nnmfaug.graph import KnowledgeGraph, LabelledTriple, Vocabulary
+from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.relation_product import RelationProduct
+from nnmfaug.vocabulary import LabelledTriple, Vocabulary
 
 Key = TypeVar("Key", bound=Hashable)
 Control = na.RandomTriples | na.TypedTriples

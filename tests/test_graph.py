@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nnmfaug as na
-from nnmfaug.graph import first_places, stable_order
+from nnmfaug.vocabulary import first_places, stable_order
 
 Row = tuple[str, str, str]
 name = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=3)

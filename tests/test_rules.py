@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nnmfaug as na
-from nnmfaug.graph import KnowledgeGraph, LabelledTriple
+from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.mining import Threshold, mine
 from nnmfaug.rules import RuleSet
+from nnmfaug.vocabulary import LabelledTriple
 
 Counts = tuple[int, int, int]
 Body = tuple[tuple[str, bool], ...]

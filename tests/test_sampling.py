@@ -19,10 +19,11 @@ from nnmfaug.clustering import Partition
 from nnmfaug.counts import Counts
 from nnmfaug.engine import Processes
 from nnmfaug.errors import SamplingError
-from nnmfaug.graph import KnowledgeGraph, Vocabulary
+from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.law import Law
 from nnmfaug.rectangles import common
 from nnmfaug.sampling import TripleDistribution
+from nnmfaug.vocabulary import Vocabulary
 from nnmfaug.weights import (
     ClustersByPairs,
     ClustersBySize,

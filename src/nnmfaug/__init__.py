@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nnmfaug.errors import DataError, SamplingError
     from nnmfaug.experiment import run_experiment
     from nnmfaug.families import FamilyWorld, family
-    from nnmfaug.graph import KnowledgeGraph, ReadReport, Splits, Vocabulary
+    from nnmfaug.graph import KnowledgeGraph, ReadReport, Splits
     from nnmfaug.io import (
         Limits,
         ReadOptions,
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from nnmfaug.stats import GraphStats, describe
     from nnmfaug.store import load_distribution, save_distribution
     from nnmfaug.transforms import Concepts, Inverse
+    from nnmfaug.vocabulary import Vocabulary
     from nnmfaug.weights import (
         ClustersByPairs,
         ClustersBySize,
@@ -83,7 +84,7 @@ _HOMES = {
     "nnmfaug.errors": ["DataError", "SamplingError"],
     "nnmfaug.experiment": ["run_experiment"],
     "nnmfaug.families": ["FamilyWorld", "family"],
-    "nnmfaug.graph": ["KnowledgeGraph", "ReadReport", "Splits", "Vocabulary"],
+    "nnmfaug.graph": ["KnowledgeGraph", "ReadReport", "Splits"],
     "nnmfaug.io": [
         "Limits",
         "ReadOptions",
@@ -125,6 +126,7 @@ _HOMES = {
         "UniformClusters",
         "UniformPairs",
     ],
+    "nnmfaug.vocabulary": ["Vocabulary"],
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 from scipy.stats import beta
 
-from nnmfaug.graph import IntArray, KnowledgeGraph
+from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.listed import Listed
 from nnmfaug.progress import report
 from nnmfaug.seeding import generator
+from nnmfaug.vocabulary import IntArray
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]

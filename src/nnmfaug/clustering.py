@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nnmfaug.agglomeration import Linkage, Matrix, cut, merge_all, micro_clusters, ward_links
-from nnmfaug.graph import IntArray
 from nnmfaug.seeding import generator
 from nnmfaug.sizes import Size, check_size, decided
+from nnmfaug.vocabulary import IntArray
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.intp]

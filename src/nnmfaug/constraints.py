@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from nnmfaug.graph import IntArray, KnowledgeGraph
+from nnmfaug.graph import KnowledgeGraph
+from nnmfaug.vocabulary import IntArray
 
 Bools = NDArray[np.bool_]
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
 from nnmfaug.engine import BLOCK_ROWS, blocks, tree_sum
-from nnmfaug.graph import IntArray, KnowledgeGraph, check_graph
+from nnmfaug.graph import KnowledgeGraph, check_graph
+from nnmfaug.vocabulary import IntArray
 
 Array = NDArray[np.float64]
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from nnmfaug.controls import RandomTriples, TypedTriples
-from nnmfaug.graph import IntArray, KnowledgeGraph, Splits, check_graph
+from nnmfaug.graph import KnowledgeGraph, Splits, check_graph
 from nnmfaug.relation_product import RelationProduct
+from nnmfaug.vocabulary import IntArray
 
 SPARSE = 2
 """Entities with so many triples or fewer are sparse."""

@@ -32,7 +32,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, eye_array
 
-from nnmfaug.graph import IntArray, KnowledgeGraph, Vocabulary, unique_triples
+from nnmfaug.graph import KnowledgeGraph
+from nnmfaug.vocabulary import IntArray, Vocabulary, unique_triples
 
 BoolArray = NDArray[np.bool_]
 BoolMatrix: TypeAlias = "csr_array[np.bool_, tuple[int, int]]"

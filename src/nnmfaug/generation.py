@@ -14,13 +14,14 @@ from typing import Any, TypeVar
 
 from nnmfaug.augmenters import Augmenter
 from nnmfaug.engine import Engine
-from nnmfaug.graph import KnowledgeGraph, Vocabulary
+from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.io.files import replacing
 from nnmfaug.io.write import check_writable, write_draft
 from nnmfaug.listed import Listed
 from nnmfaug.recipe import NNMFAug
 from nnmfaug.samples import Sample
 from nnmfaug.sampling import TripleDistribution
+from nnmfaug.vocabulary import Vocabulary
 
 AnyLaw = TypeVar("AnyLaw", TripleDistribution, Listed)
 

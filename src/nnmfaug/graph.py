@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import operator
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,8 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-IntArray = NDArray[np.int32]
-LabelledTriple = tuple[str, str, str]
+from nnmfaug.vocabulary import IntArray, LabelledTriple, Vocabulary, sorted_unique, unique_triples
 
 
 class Reject(NamedTuple):
@@ -55,90 +53,6 @@ class ReadReport:
     def lines(self) -> int:
         """Number of physical lines of the file."""
         return self.accepted + self.rejected + self.blank + self.comment + self.header
-
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """The names of entities and relations; an id is the place of a name in sorted order.
-
-    Examples
-    --------
-    >>> names = Vocabulary.from_names(["b", "a", "b"], ["likes"])
-    >>> names.entities, names.entity_ids["b"]
-    (('a', 'b'), 1)
-    """
-
-    entities: tuple[str, ...]
-    relations: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        _check_names("entities", self.entities)
-        _check_names("relations", self.relations)
-
-    @classmethod
-    def from_names(cls, entities: Iterable[str], relations: Iterable[str]) -> Vocabulary:
-        """Sort the names and drop repeated ones."""
-        return cls(_sorted_names(entities), _sorted_names(relations))
-
-    def __repr__(self) -> str:
-        return f"<Vocabulary: {len(self.entities)} entities, {len(self.relations)} relations>"
-
-    @cached_property
-    def entity_ids(self) -> dict[str, int]:
-        """Entity name → id."""
-        return {name: i for i, name in enumerate(self.entities)}
-
-    @cached_property
-    def relation_ids(self) -> dict[str, int]:
-        """Relation name → id."""
-        return {name: i for i, name in enumerate(self.relations)}
-
-    def union(self, *others: Vocabulary) -> Vocabulary:
-        """Return the names of this vocabulary and of all others."""
-        if all(other == self for other in others):
-            return self
-        return Vocabulary.from_names(
-            (name for v in (self, *others) for name in v.entities),
-            (name for v in (self, *others) for name in v.relations),
-        )
-
-    def check_ids(self, triples: NDArray[np.generic]) -> None:
-        """Raise unless these are rows of ids, shape (n, 3), and each is a triple of these names."""
-        if triples.ndim != 2 or triples.shape[1] != 3:
-            msg = f"triples of shape {triples.shape}: must be (n_triples, 3)"
-            raise ValueError(msg)
-        if triples.size and triples.dtype.kind not in "iu":
-            msg = f"triples of type {triples.dtype}: ids must be integers"
-            raise ValueError(msg)
-        limits = (len(self.entities), len(self.relations), len(self.entities))
-        ranges = [(int(ids.min()), int(ids.max())) for ids in triples.T] if triples.size else []
-        if any(low < 0 or high >= limit for (low, high), limit in zip(ranges, limits, strict=False)):
-            msg = f"ids from {ranges}: must be from 0 to below {limits}"
-            raise ValueError(msg)
-
-    def keys(self, triples: ArrayLike) -> NDArray[np.int64]:
-        """One integer per triple; sorting the integers sorts the triples by head, relation, tail."""
-        n_entities, n_relations = len(self.entities), len(self.relations)
-        if n_entities * n_relations * n_entities >= 2**63:
-            msg = f"{n_entities} entities and {n_relations} relations: more possible triples than 64 bits count"
-            raise ValueError(msg)
-        heads, relations, tails = np.asarray(triples).reshape(-1, 3).T
-        keys = heads.astype(np.int64)
-        keys *= n_relations
-        keys += relations
-        keys *= n_entities
-        keys += tails
-        return keys
-
-    def from_keys(self, keys: NDArray[np.int64]) -> IntArray:
-        """Undo :meth:`keys`."""
-        n_entities, n_relations = max(len(self.entities), 1), max(len(self.relations), 1)
-        triples = np.empty((len(keys), 3), dtype=np.int32)
-        pairs = keys // n_entities
-        triples[:, 2] = keys - pairs * n_entities
-        triples[:, 0] = pairs // n_relations
-        triples[:, 1] = pairs - triples[:, 0].astype(np.int64) * n_relations
-        return triples
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,74 +236,5 @@ class Splits:
         return KnowledgeGraph(self.vocabulary, unique_triples(triples, self.vocabulary, sort=True))
 
 
-def unique_triples(triples: IntArray, vocabulary: Vocabulary, *, sort: bool) -> IntArray:
-    """Drop repeated rows; the others sorted, or each where it first stood."""
-    keys = vocabulary.keys(triples)
-    if sort:
-        return vocabulary.from_keys(sorted_unique(keys))
-    return triples[np.sort(first_places(keys))]
-
-
-def first_places(keys: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Where each different key first stands, the smallest key first."""
-    order = stable_order(keys)
-    ordered = keys[order]
-    first = np.ones(len(keys), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return order[first]
-
-
-def stable_order(keys: NDArray[np.int64]) -> NDArray[np.intp]:
-    """The order that sorts numbers from 0, equal ones as they stand: by 16 bits at a time, without comparing.
-
-    Examples
-    --------
-    >>> stable_order(np.array([70_000, 3, 70_000, 0]))
-    array([3, 1, 0, 2])
-    """
-    order = np.argsort(keys.astype(np.uint16), kind="stable")
-    for shift in range(16, int(keys.max(initial=0)).bit_length(), 16):
-        order = order[np.argsort((keys >> shift).astype(np.uint16)[order], kind="stable")]
-    return order
-
-
-def sorted_unique(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The same as ``np.unique``, whose hash table is ten times slower on a million keys."""
-    if (keys[1:] > keys[:-1]).all():
-        return keys
-    ordered = np.sort(keys)
-    first = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return ordered if first.all() else ordered[first]
-
-
 def _translate(names: Sequence[str], ids: dict[str, int]) -> IntArray:
     return np.fromiter((ids[name] for name in names), dtype=np.int32, count=len(names))
-
-
-def _sorted_names(names: Iterable[str]) -> tuple[str, ...]:
-    given = tuple(names)
-    kinds: set[type] = set(map(type, given))
-    if not all(issubclass(kind, str) for kind in kinds):
-        wrong = next(name for name in given if not issubclass(type(name), str))
-        msg = f"{wrong!r} is not a name: names are text"
-        raise ValueError(msg)
-    return given if _increasing(given) else tuple(sorted(set(given)))
-
-
-def _increasing(names: tuple[str, ...]) -> bool:
-    return all(map(operator.lt, names, names[1:]))
-
-
-def _check_names(kind: str, names: tuple[str, ...]) -> None:
-    if not _increasing(names):
-        msg = f"{kind} must be sorted and without repeats: use Vocabulary.from_names"
-        raise ValueError(msg)
-    if names and not names[0]:
-        msg = f"an empty name among the {kind}"
-        raise ValueError(msg)
-    try:
-        "".join(names).encode()
-    except UnicodeEncodeError as error:
-        msg = f"a name among the {kind} is not valid text: {error}"
-        raise ValueError(msg) from None

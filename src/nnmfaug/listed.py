@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nnmfaug.errors import SamplingError
-from nnmfaug.graph import IntArray, KnowledgeGraph, LabelledTriple
+from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.samples import Sample, known_part, name_mask, whole
 from nnmfaug.seeding import generator
+from nnmfaug.vocabulary import IntArray, LabelledTriple
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]

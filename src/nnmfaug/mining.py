@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nnmfaug.graph import KnowledgeGraph, stable_order
+from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.paths import BoolMatrix, Bools, Ids, Steps
 from nnmfaug.progress import report
+from nnmfaug.vocabulary import stable_order
 
 Array = NDArray[np.float64]
 

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from nnmfaug.augmenters import Augmenter, Law
 from nnmfaug.calibration import Refits, calibrate, refit
-from nnmfaug.graph import IntArray, KnowledgeGraph, check_graph, first_places
+from nnmfaug.graph import KnowledgeGraph, check_graph
 from nnmfaug.listed import Evidence, Listed
 from nnmfaug.quality import as_listed, check_completeness, completeness_of, estimate_completeness
 from nnmfaug.rules import Rules
 from nnmfaug.samples import Sample, whole
+from nnmfaug.vocabulary import IntArray, first_places
 
 Array = NDArray[np.float64]
 

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nnmfaug.graph import KnowledgeGraph, sorted_unique
+from nnmfaug.graph import KnowledgeGraph
+from nnmfaug.vocabulary import sorted_unique
 
 Bools = NDArray[np.bool_]
 Ids = NDArray[np.int64]

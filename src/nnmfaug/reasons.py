@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nnmfaug.graph import Vocabulary
 from nnmfaug.law import Law
+from nnmfaug.vocabulary import Vocabulary
 
 Bools = NDArray[np.bool_]
 

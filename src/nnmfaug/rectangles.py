@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nnmfaug.graph import stable_order
+from nnmfaug.vocabulary import stable_order
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]

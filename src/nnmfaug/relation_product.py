@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nnmfaug.errors import SamplingError
-from nnmfaug.graph import IntArray, KnowledgeGraph, sorted_unique
+from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.samples import Sample, whole
 from nnmfaug.sampling import MAX_LISTED
 from nnmfaug.seeding import generator
+from nnmfaug.vocabulary import IntArray, sorted_unique
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -15,11 +15,12 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from nnmfaug.graph import IntArray, KnowledgeGraph, LabelledTriple, check_graph
+from nnmfaug.graph import KnowledgeGraph, check_graph
 from nnmfaug.listed import Evidence, Listed
 from nnmfaug.mining import RuleTable, Threshold, mine
 from nnmfaug.paths import Ids, Steps, ends
 from nnmfaug.progress import report
+from nnmfaug.vocabulary import IntArray, LabelledTriple
 
 Array = NDArray[np.float64]
 Confidence = Literal["standard", "pca"]

@@ -11,7 +11,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nnmfaug.graph import IntArray, KnowledgeGraph, LabelledTriple, Vocabulary
+from nnmfaug.graph import KnowledgeGraph
+from nnmfaug.vocabulary import IntArray, LabelledTriple, Vocabulary
 
 Array = NDArray[np.float64]
 

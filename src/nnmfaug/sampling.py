@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from nnmfaug.engine import BLOCK_ROWS, Engine, Serial
 from nnmfaug.errors import SamplingError
-from nnmfaug.graph import IntArray, KnowledgeGraph, first_places, unique_triples
+from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.law import Law
 from nnmfaug.progress import report
 from nnmfaug.reasons import why_empty
 from nnmfaug.samples import Sample, known_part, name_mask, whole
 from nnmfaug.seeding import generator
+from nnmfaug.vocabulary import IntArray, first_places, unique_triples
 
 if TYPE_CHECKING:
     from nnmfaug.clustering import Partition

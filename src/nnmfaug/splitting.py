@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from nnmfaug.errors import DataError
-from nnmfaug.graph import IntArray, KnowledgeGraph, Splits, check_graph
+from nnmfaug.graph import KnowledgeGraph, Splits, check_graph
+from nnmfaug.vocabulary import IntArray
 
 
 def split(graph: KnowledgeGraph, *, valid: float, test: float, seed: int, name: str = "split") -> Splits:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from nnmfaug.counts import Counts
-from nnmfaug.graph import KnowledgeGraph, Splits, sorted_unique
+from nnmfaug.graph import KnowledgeGraph, Splits
+from nnmfaug.vocabulary import sorted_unique
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,12 @@ from nnmfaug.clustering import Partition
 from nnmfaug.counts import Array, Counts
 from nnmfaug.embedding import Embedding, Factors
 from nnmfaug.errors import DataError
-from nnmfaug.graph import KnowledgeGraph, Vocabulary, unique_triples
+from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.io.files import replacing
 from nnmfaug.io.npz import BROKEN, Arrays, check, read_arrays, write_arrays
 from nnmfaug.law import Law
 from nnmfaug.sampling import TripleDistribution
+from nnmfaug.vocabulary import Vocabulary, unique_triples
 from nnmfaug.weights import CountProduct
 
 FORMAT, VERSION = "nnmfaug distribution", 1

@@ -10,8 +10,9 @@ import numpy as np
 from nnmfaug.clustering import Agglomerative, Clusterer, cluster
 from nnmfaug.counts import Counts
 from nnmfaug.embedding import NMF
-from nnmfaug.graph import IntArray, KnowledgeGraph, Vocabulary
+from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.recipe import Embedder, default_clusters
+from nnmfaug.vocabulary import IntArray, Vocabulary
 
 
 class Transform(Protocol):

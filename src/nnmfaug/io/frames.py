@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from nnmfaug.errors import DataError
-from nnmfaug.graph import KnowledgeGraph, Vocabulary, unique_triples
+from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.io.delimited import read_header
+from nnmfaug.vocabulary import Vocabulary, unique_triples
 
 if TYPE_CHECKING:
     import pandas

@@ -10,12 +10,13 @@ from pathlib import Path
 
 from nnmfaug import datasets
 from nnmfaug.errors import DataError
-from nnmfaug.graph import KnowledgeGraph, Splits, Vocabulary
+from nnmfaug.graph import KnowledgeGraph, Splits
 from nnmfaug.io.archive import unpack
 from nnmfaug.io.ids import DICTS, LIBKGE, OPENKE, IdLayout, read_ids, read_names
 from nnmfaug.io.options import ReadOptions
 from nnmfaug.io.read import PACKED_SUFFIXES, SUFFIXES, is_archive, read_table, read_triples
 from nnmfaug.io.stream import Limits, open_stream
+from nnmfaug.vocabulary import Vocabulary
 
 Source = str | Path | Sequence[str | Path]
 SPELLINGS = {"train": "train|training", "valid": "valid|validation|val|dev", "test": "test|testing"}

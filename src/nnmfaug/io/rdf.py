@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from nnmfaug.errors import DataError
-from nnmfaug.graph import LabelledTriple
 from nnmfaug.io.delimited import not_utf8
 from nnmfaug.io.options import Format, ReadOptions
 from nnmfaug.io.table import Interner, Table
 from nnmfaug.io.tally import Tally
+from nnmfaug.vocabulary import LabelledTriple
 
 if TYPE_CHECKING:
     import pyoxigraph as ox

@@ -15,7 +15,7 @@ from typing import get_args
 import numpy as np
 
 from nnmfaug.errors import DataError
-from nnmfaug.graph import KnowledgeGraph, ReadReport, Vocabulary
+from nnmfaug.graph import KnowledgeGraph, ReadReport
 from nnmfaug.io import kgtk, rdf
 from nnmfaug.io.delimited import KGTK_WORDS, Dialect, TakeRow, find_dialect, read_header, scan_lines
 from nnmfaug.io.options import Format, ReadOptions
@@ -24,6 +24,7 @@ from nnmfaug.io.stream import BLOCK, UNPACKERS, is_utf8, line_blocks, open_strea
 from nnmfaug.io.table import Interner, Table
 from nnmfaug.io.tally import Tally
 from nnmfaug.progress import report as report_progress
+from nnmfaug.vocabulary import Vocabulary
 
 PACKED_SUFFIXES = (".gz", ".bz2", ".zst")
 SUFFIXES: dict[str, Format] = {

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nnmfaug.errors import DataError
-from nnmfaug.graph import IntArray, KnowledgeGraph, ReadReport, Vocabulary, unique_triples
+from nnmfaug.graph import KnowledgeGraph, ReadReport
+from nnmfaug.vocabulary import IntArray, Vocabulary, unique_triples
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from nnmfaug.errors import DataError
-from nnmfaug.graph import KnowledgeGraph, LabelledTriple, Splits
+from nnmfaug.graph import KnowledgeGraph, Splits
 from nnmfaug.io import rdf
 from nnmfaug.io.files import open_text, replacing
 from nnmfaug.io.ids import LIBKGE, OPENKE, IdLayout
 from nnmfaug.io.quoted import MAX_RECORD_LINES
 from nnmfaug.io.read import opens_a_table, plain_suffix
+from nnmfaug.vocabulary import LabelledTriple
 
 Layout = Literal["pykeen", "dglke", "libkge", "openke"]
 HEADER: LabelledTriple = ("head", "relation", "tail")

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nnmfaug.errors import DataError
-from nnmfaug.graph import KnowledgeGraph, Vocabulary
+from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.io.files import replacing
 from nnmfaug.metrics import Ranks
+from nnmfaug.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from pykeen.models import ERModel
