@@ -1,7 +1,8 @@
 """Settings with a name, chosen on valid triples before any augmented arm was run.
 
 ``transe`` and ``rotate`` are for comparisons: those for any data set were searched on DL50a by
-``benchmarks/tune.py``, those for WN18RR by hand from where a search had begun. The ``-paper`` ones are the
+``benchmarks/tune.py``, those for nations, kinships and UMLS on these, those for WN18RR by hand from where a search
+had begun. The ``-paper`` ones are the
 defaults of pykg2vec, the library of the paper: small, slow to learn, most likely what its tables were made with.
 """
 
@@ -38,9 +39,20 @@ _WN18RR = replace(
     _STRONG, init=0.16, temperature=1.0, batch_size=256, negatives=256, decay=((0.8, 0.3),), dropout=0.3
 )
 
+_SMALL_TRANSE = replace(_STRONG, model="transe", dim=128, init=2.0, dropout=0.2, batch_size=256, epochs=80)
+_SMALL_ROTATE = replace(
+    _STRONG, model="rotate", dim=128, init=1.0, temperature=1.5, dropout=0.1, batch_size=256, epochs=80
+)
+
 TUNED: dict[tuple[str, str], LinkPredictor] = {
     ("transe", "wn18rr"): replace(_WN18RR, model="transe", dim=512, dropout=0.25, epochs=24),
     ("rotate", "wn18rr"): replace(_WN18RR, model="rotate", dim=256, epochs=50),
+    ("transe", "umls"): replace(_SMALL_TRANSE, temperature=1.5),
+    ("transe", "kinships"): replace(_SMALL_TRANSE, temperature=3.0, lr=0.1),
+    ("transe", "nations"): replace(_SMALL_TRANSE, temperature=3.0, lr=0.1),
+    ("rotate", "umls"): replace(_SMALL_ROTATE, lr=0.4),
+    ("rotate", "kinships"): _SMALL_ROTATE,
+    ("rotate", "nations"): _SMALL_ROTATE,
 }
 """Name and data set → settings where it matters."""
 
