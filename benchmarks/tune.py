@@ -70,6 +70,8 @@ def search(splits: na.Splits, start: LinkPredictor, fixed: set[str], path: Path,
     """Add trials to the file until there are as many as asked for."""
     path.parent.mkdir(parents=True, exist_ok=True)
     space = {name: values for name, values in SPACE.items() if name not in fixed}
+    if "negatives" in space:  # with as many as there are entities, all are taken
+        space["negatives"] = tuple(sorted({min(n, splits.train.n_entities) for n in space["negatives"]}))
     while len(done := read(path)) < args.trials:
         rng = np.random.default_rng([args.seed, len(done)])
         settings = propose(start, space, done, rng)
@@ -88,12 +90,13 @@ def propose(
     if all(trial["settings"] != plain(start) for trial in done):
         return start
     best = max(done, key=lambda trial: float(trial["mrr"]))["settings"]
-    while True:
+    for _ in range(1000):
         chosen = rng.permutation(list(space))[: rng.integers(1, 3)].tolist()
         picked = {name: space[name][int(rng.integers(len(space[name])))] for name in chosen}
         settings = {**plain(start), **{name: best[name] for name in space}, **picked}
         if all(trial["settings"] != settings for trial in done):
             return LinkPredictor(**{**settings, "decay": tuple(map(tuple, settings["decay"]))})
+    raise SystemExit("nothing is left to try: free more settings")
 
 
 def try_out(settings: LinkPredictor, splits: na.Splits, args: argparse.Namespace) -> float:

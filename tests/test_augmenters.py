@@ -11,6 +11,7 @@ import pytest
 
 import nnmfaug as na
 from nnmfaug.graph import KnowledgeGraph
+from nnmfaug.mixture import default_generators
 
 WORLD = na.family(40, seed=0)
 TRAIN = WORLD.given
@@ -89,6 +90,12 @@ def test_names_that_train_does_not_use_change_nothing(name: str) -> None:
     names = TRAIN.vocabulary.union(na.Vocabulary.from_names(["aaa", "person_0000x", "zzz"], ["a", "z"]))
     wider = FAMILY[name].fit(TRAIN.with_vocabulary(names), seed=0)
     assert wider.sample(40, seed=2).labels == FITTED[name].sample(40, seed=2).labels
+
+
+def test_names_that_train_does_not_use_do_not_change_how_deep_rules_go() -> None:
+    dense = na.read_splits("kinships").train
+    wider = dense.with_vocabulary(dense.vocabulary.union(na.Vocabulary.from_names(map(str, range(2000)), ["z"])))
+    assert default_generators(wider) == default_generators(dense) == (na.Rules(depth=2),)
 
 
 class TestListed:

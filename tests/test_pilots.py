@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import nnmfaug as na
@@ -29,10 +31,28 @@ def test_facts_are_chosen_and_noise_is_not(splits: na.Splits) -> None:
     assert "it is best without" in found.reason
 
 
-def test_the_first_triples_and_their_weights_are_used(splits: na.Splits) -> None:
+def test_the_first_triples_and_their_weights_are_used(splits: na.Splits, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, real = [], na.LinkPredictor.train
+
+    def train(self: na.LinkPredictor, splits: na.Splits, extra: Any = None, **kwargs: Any) -> na.Trained:
+        seen.append((extra, kwargs["options"].extra_weight))
+        return real(self, splits, extra, **kwargs)
+
+    monkeypatch.setattr(na.LinkPredictor, "train", train)
     weighed = na.Augmentation(na.Rules(), 40, na.Constant(), weight="probability")
     found = na.run_pilot(splits, replace(SMALL, epochs=3), weighed, parts=(0.5, 1.0), options=ONE)
     assert set(found.scores) == {0, 20, 40}
+    best = na.Rules().fit(splits.train).top(40)
+    for n, (extra, weight) in zip((20, 40), seen[1:], strict=True):
+        assert np.array_equal(extra.triples, best.triples[:n])
+        assert weight == tuple(na.Rules().fit(splits.train).confidence[:n].tolist())
+
+
+def test_what_cannot_be_trained_is_refused_before_pilots(splits: na.Splits) -> None:
+    weighed = na.Augmentation(na.Rules(), 40, na.Constant(), weight="probability")
+    paper = na.LinkPredictor.preset("transe-paper")
+    with pytest.raises(ValueError, match="the margin loss takes no weights"):
+        na.run_pilot(splits, replace(paper, epochs=3), weighed, options=ONE)
 
 
 def test_without_valid_there_is_nothing_to_judge_by(splits: na.Splits) -> None:

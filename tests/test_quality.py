@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import nnmfaug as na
 from nnmfaug.calibration import Refits, calibrate, jeffreys, kinds, refit, truth
 from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.listed import Listed
+from nnmfaug.quality import LEAST_COMPLETENESS, USUAL_COMPLETENESS
 
 
 class TestFormula:
@@ -61,16 +63,16 @@ class TestCalibration:
         graph = KnowledgeGraph.from_labels(rows)
 
         def fit(part: KnowledgeGraph) -> Listed:
-            """Everything that is missing in the even relation, and as much that is wrong in both."""
+            """What is missing: all of the even relation, and of the odd one with the wrong tails."""
             left = graph.triples[~part.contains(graph.triples)]
-            left = left[left[:, 1] == 0]
-            wrong = graph.triples[: 2 * len(left) or 100].copy()
-            wrong[:, 2] = rng.permutation(wrong[:, 2])
-            listed = np.unique(np.concatenate([left, wrong[~graph.contains(wrong)]]), axis=0)
+            odd = left[:, 1] == 1
+            left[odd, 2] = rng.permutation(left[odd, 2])
+            listed = left[(left[:, 1] == 0) | ~graph.contains(left)]
             return Listed(part, listed.astype(np.int32), np.full(len(listed), 0.5))
 
         found = calibrate(refit(fit, fit(graph), seed=0), graph.n_relations, 0.5)
-        even, odd = found.offsets[0].max(), found.offsets[1].min()
+        one, kind = np.array([[0, 0, 1], [0, 1, 1]]), np.zeros(2, dtype=np.int64)
+        even, odd = found.log_odds(one, np.full(2, 0.5), kind)
         assert even > odd + 2
 
     def test_each_relation_has_its_own_slope(self) -> None:
@@ -101,8 +103,25 @@ class TestNoise:
         graph = KnowledgeGraph.from_labels([(f"e{h}", f"r{r}", f"e{t}") for h, r, t in ids.tolist() if h != t])
         with pytest.warns(UserWarning, match="no triple is worth adding"):
             assert na.Auto().fit(graph).n_new == 0
-        assert na.estimate_completeness(graph) == 0.5
+        assert na.estimate_completeness(graph) == LEAST_COMPLETENESS
         assert na.estimate_precision(na.Rules(), graph, 100).precision < 0.3
+
+    @pytest.mark.parametrize("seed", range(4))
+    @pytest.mark.parametrize(("n", "relations", "size"), [(10, 2, 60), (20, 3, 100), (30, 3, 300), (15, 1, 80)])
+    def test_hardly_anything_is_added_to_a_small_one(self, n: int, relations: int, size: int, seed: int) -> None:
+        ids = np.random.default_rng(seed).integers(0, [n, relations, n], size=(size, 3))
+        graph = KnowledgeGraph.from_labels([(f"e{h}", f"r{r}", f"e{t}") for h, r, t in ids.tolist() if h != t])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert na.Auto().fit(graph).n_new < 0.1 * len(graph)
+
+    def test_few_that_come_back_are_not_believed(self) -> None:
+        rows = [(f"a{i}", "r", f"b{i}") for i in range(20)] + [(f"a{i}", "s", f"b{i}") for i in range(10)]
+        graph = KnowledgeGraph.from_labels(rows)
+        for seed in range(3):
+            with pytest.warns(UserWarning, match="no triple is worth adding"):
+                assert na.Auto().fit(graph, seed=seed).n_new == 0
+        assert na.estimate_precision(na.RandomTriples(), graph, 1).precision < 0.1
 
     def test_three_triples_say_nothing(self) -> None:
         graph = KnowledgeGraph.from_labels([("a", "r", "b"), ("b", "r", "c"), ("c", "s", "a")])
@@ -144,7 +163,7 @@ class TestEstimate:
     def test_a_graph_without_rules_is_told_nothing(self) -> None:
         graph = KnowledgeGraph.from_labels([(f"a{i}", "r", f"b{i % 7}") for i in range(60)])
         found = na.estimate_precision(na.RandomTriples(), graph, 50)
-        assert found.completeness == 0.5
+        assert found.completeness == USUAL_COMPLETENESS
         assert found.low == 0
         assert found.precision < 0.2
 
@@ -166,7 +185,8 @@ class TestEstimate:
 
     @pytest.mark.parametrize("wrong", [{"n": 0}, {"n": -1}, {"share": 0.0}, {"share": 1.0}, {"n_refits": 1}])
     def test_settings_that_mean_nothing_are_refused(self, wrong: dict[str, Any]) -> None:
-        with pytest.raises(ValueError, match=next(iter(wrong))):
+        ((name, value),) = wrong.items()
+        with pytest.raises(ValueError, match=f"(^|[ ,]){name}={value}[,:]"):
             na.estimate_precision(na.Rules(), na.family(30, seed=0).given, **{"n": 5, **wrong})
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from nnmfaug.augmenters import Augmenter, Source
+from nnmfaug.augmenters import Augmenter, Supply
 from nnmfaug.errors import DataError
 from nnmfaug.generation import describe_settings
 from nnmfaug.graph import KnowledgeGraph
@@ -80,13 +80,14 @@ class Augmentation:
         with one, such as :class:`~nnmfaug.Auto`.
     """
 
-    method: Augmenter[Source]
+    method: Augmenter[Supply]
     amount: float = 0.1
     schedule: Schedule = field(default_factory=Polynomial)
     weight: float | Literal["probability"] = 1.0
 
     def __post_init__(self) -> None:
-        if type(self.amount) not in (int, float) or not 0 < self.amount < math.inf:
+        most = math.inf if type(self.amount) is int else 1
+        if type(self.amount) not in (int, float) or not 0 < self.amount <= most:
             msg = f"amount={self.amount!r}: must be a share of train such as 0.1 or a number such as 500"
             raise ValueError(msg)
         if self.weight != "probability" and not (

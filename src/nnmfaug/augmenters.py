@@ -30,7 +30,7 @@ class Drawn(Protocol):
         ...
 
 
-class Source(Protocol):
+class Supply(Protocol):
     """All that an arm of a comparison needs."""
 
     def sample(self, n: int, *, seed: int) -> Drawn:

@@ -39,6 +39,8 @@ FEW = 20
 """Fewer triples that come back say nothing about single ones."""
 ENOUGH = 50
 """So many triples that two fits have in common tell how their confidences compare."""
+IMPOSSIBLE = -20.0
+"""Log odds of what nothing speaks for."""
 MAX_SEEN = 100_000
 """Listed triples of a refit that are looked at."""
 
@@ -149,9 +151,8 @@ def _learn(refits: Refits, n_relations: int) -> Calibration:
     hits = int(refits.hit.sum())
     if FEW <= hits < len(refits.hit):
         slopes, offsets = _by_group(refits, np.interp(refits.confidence, *knots), n_relations * N_KINDS)
-    else:  # little is known: next to nothing
-        rate = np.array((hits + 0.1) / (len(refits.hit) + ENOUGH))
-        slopes, offsets = np.zeros(shape), np.full(shape, _logit(rate))
+    else:  # little is known: next to impossible, however much is missing
+        slopes, offsets = np.zeros(shape), np.full(shape, IMPOSSIBLE)
     return Calibration(knots, slopes.reshape(shape), offsets.reshape(shape) - np.log(refits.share))
 
 
@@ -174,13 +175,13 @@ def _curve(confidence: Array, hit: Bools) -> tuple[Array, Array]:
     from sklearn.isotonic import isotonic_regression
 
     if not len(hit):
-        return np.array([0.0, 1.0]), np.zeros(2)
+        return np.array([0.0, 1.0]), np.full(2, IMPOSSIBLE)
     values, places = np.unique(confidence.round(9), return_inverse=True)
     counts = np.bincount(places)
     levels = isotonic_regression(np.bincount(places, hit) / counts, sample_weight=counts)
     ends = np.flatnonzero(np.diff(levels))
     knots = np.unique(np.concatenate([[0], ends, ends + 1, [len(levels) - 1]]))
-    return values[knots], _logit(np.clip(levels[knots], 0.5 / len(hit), 1 - 0.5 / len(hit)))
+    return values[knots], _logit(np.clip(levels[knots], 0.1 / (len(hit) + ENOUGH), 1 - 0.5 / len(hit)))
 
 
 def surest(refits: Refits, n_relations: int) -> float:

@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import nnmfaug as na
+from nnmfaug.cli_reading import parse_amount
 from nnmfaug.console import notes_of_warnings, progress, say
 
 if TYPE_CHECKING:
-    from nnmfaug.augmenters import Augmenter, Source
+    from nnmfaug.augmenters import Augmenter, Supply
     from nnmfaug.schedule import Schedule
     from nnmfaug.transforms import Transform
 
 ScheduleName = Literal["polynomial", "constant", "step"]
 
+DEFAULT_AMOUNT = "10%"
 LISTED = ("rules", "auto")
 """Arms whose triples have a probability, and enter at once: they are thought to be facts."""
 ARMS = "baseline, auto, rules, nnmf, random, typed, duplicate, inverse, concepts, or file:PATH"
@@ -39,7 +41,7 @@ class Entry:
 
 
 def make_arm(
-    name: str, splits: na.Splits, n: int, entry: Entry, clusters: int | None, options: na.ReadOptions
+    name: str, splits: na.Splits, n: int | None, entry: Entry, clusters: int | None, options: na.ReadOptions
 ) -> na.Augmentation | Transform | None:
     """Return the arm of a name; None for the baseline."""
     if name == "baseline":
@@ -49,7 +51,7 @@ def make_arm(
         return transforms[name]
     return na.Augmentation(
         _augmenter(name, splits, clusters, options),
-        1.0 if name == "auto" else n,
+        n or (1.0 if name == "auto" else parse_amount(DEFAULT_AMOUNT, len(splits.train), "--amount")),
         _schedule(entry.schedule or ("constant" if name in LISTED else "polynomial"), entry.exponent),
         _weight(entry.weight, name),
     )
@@ -69,8 +71,10 @@ def piloted(
 
 
 def _weight(text: str, arm: str) -> float | Literal["probability"]:
+    if arm == "duplicate" or (text == "probability" and arm not in LISTED):
+        return 1.0
     if text == "probability":
-        return "probability" if arm in LISTED else 1.0
+        return "probability"
     try:
         return float(text)
     except ValueError:
@@ -87,7 +91,7 @@ def _schedule(name: str, exponent: float) -> Schedule:
     return schedules[name]
 
 
-def _augmenter(name: str, splits: na.Splits, clusters: int | None, options: na.ReadOptions) -> Augmenter[Source]:
+def _augmenter(name: str, splits: na.Splits, clusters: int | None, options: na.ReadOptions) -> Augmenter[Supply]:
     from nnmfaug.arms import Duplicate, Given
     from nnmfaug.recipe import default_clusters
 
@@ -99,7 +103,7 @@ def _augmenter(name: str, splits: na.Splits, clusters: int | None, options: na.R
         return Given(na.read_generated(path, splits.vocabulary, options), path)
     if name == "nnmf":
         return na.NNMFAug(cluster=na.Agglomerative(clusters or default_clusters(splits.train)))
-    others: dict[str, Augmenter[Source]] = {
+    others: dict[str, Augmenter[Supply]] = {
         "auto": na.Auto(),
         "rules": na.Rules(),
         "random": na.RandomTriples(),

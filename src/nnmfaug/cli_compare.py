@@ -35,7 +35,10 @@ def compare(
     ] = None,
     model: Annotated[str, typer.Option(help="A preset: transe, rotate, transe-paper, rotate-paper.")] = "rotate",
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds; 5 can tell small differences.")] = 5,
-    amount: Annotated[str, typer.Option(help="Share of train (10%) or number of generated triples.")] = "10%",
+    amount: Annotated[
+        str | None,
+        typer.Option(help="Share of train or number of generated triples; else 10%, and for auto all it finds."),
+    ] = None,
     exponent: Annotated[float, typer.Option(help="k of the (e/E)^k by which generated triples enter.")] = 2.0,
     schedule: Annotated[
         ScheduleName | None,
@@ -63,8 +66,9 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Train with and without generated triples, and say whether they helped."""
-    from nnmfaug.experiment import run_experiment
+    from nnmfaug.experiment import check_experiment, run_experiment
     from nnmfaug.linkpred import TrainOptions
+    from nnmfaug.linkpred.presets import is_tuned
 
     found = reading.read(dataset)
     if not isinstance(found, na.Splits):
@@ -73,11 +77,14 @@ def compare(
     if "baseline" not in given:
         given.insert(0, "baseline")
     predictor = na.LinkPredictor.preset(model, found.name)
+    if is_tuned(model, found.name):
+        say(f"note: {model} with the settings that were chosen for {found.name}")
     predictor = replace(predictor, epochs=epochs or predictor.epochs, dim=dim or predictor.dim)
-    n = parse_amount(amount, len(found.train), "--amount")
+    n = None if amount is None else parse_amount(amount, len(found.train), "--amount")
     entry = Entry(schedule, exponent, weight)
     arms = {name: make_arm(name, found, n, entry, clusters, reading.options) for name in given}
     options = TrainOptions(evaluate_every=curve, threads=threads, device=device)
+    check_experiment(found, predictor, arms, range(seeds), out)
     if pilot:
         arms["auto"] = piloted(found, predictor, arms.get("auto"), options)
     with progress(), notes_of_warnings():
@@ -90,7 +97,7 @@ def compare(
         print_json(document)
         return
     _show(runs, comparisons if raw else {"filtered": comparisons["filtered"]}, f"{found.name}, {model}")
-    for note in (*_notes(runs, n), *_left_out(runs, out)):
+    for note in (*_notes(runs), *_left_out(runs, out)):
         output().print(plain(f"note: {note}"), markup=False, soft_wrap=True)
     say(f"{out / 'comparison.json'}: all numbers; {out}: the runs")
 
@@ -178,14 +185,15 @@ def _left_out(runs: list[na.Run], folder: Path) -> Iterator[str]:
         yield f"{folder} has runs of other arms, which comparison.json now leaves out; to compare all: {options}"
 
 
-def _notes(runs: list[na.Run], asked: int) -> Iterator[str]:
+def _notes(runs: list[na.Run]) -> Iterator[str]:
     """What a reader should know of the generated triples."""
     groups = _by_arm(runs)
     for arm, own in groups.items():
         made = own[0].settings["generated"]
         if made is None:
             continue
-        if own[0].n_extra < asked and arm != "auto":
+        asked = own[0].settings["arm"]["amount"]
+        if isinstance(asked, int) and own[0].n_extra < asked and arm != "auto":
             yield f"{arm}: {own[0].n_extra:,} triples, not the {asked:,} asked for; there are no more"
         if made["in_valid"] or made["in_test"]:
             fair = (

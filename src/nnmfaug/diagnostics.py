@@ -26,7 +26,7 @@ class Diagnostics:
         Number of triples.
     novelty, validity
         Share that is not in train; and share that is a possible triple at all: of train's entities and relations,
-        with two different ends, and named once.
+        with two different ends.
     in_valid, in_test
         How many are there.
     confirmed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib.metadata import version
@@ -52,7 +52,7 @@ def run_experiment(
     [('baseline', 0, 0), ('baseline', 1, 0), ('nnmf', 0, 159), ('nnmf', 1, 159)]
     """
     folder, options, seeds = Path(folder), options or TrainOptions(), tuple(dict.fromkeys(seeds))
-    _check(splits, predictor, arms, seeds, folder)
+    check_experiment(splits, predictor, arms, seeds, folder)
     todo = [(arm, seed) for seed in seeds for arm in arms]  # pairs first: a killed experiment can be compared
     common = _common_settings(splits, predictor, options)
     runs: dict[tuple[str, int], Run] = {}
@@ -80,7 +80,9 @@ def model_folder(folder: str | Path, arm: str, seed: int) -> Path:
     return Path(folder) / "models" / run_path(folder, arm, seed).stem
 
 
-def _check(splits: Splits, predictor: LinkPredictor, arms: Arms, seeds: tuple[int, ...], folder: Path) -> None:
+def check_experiment(
+    splits: Splits, predictor: LinkPredictor, arms: Arms, seeds: Sequence[int], folder: Path
+) -> None:
     """Raise before anything is trained."""
     if not isinstance(splits, Splits):
         msg = f"splits of type {type(splits).__name__}: read_splits makes what is needed"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, is_dataclass
@@ -14,6 +15,7 @@ from typing import Any, TypeVar
 
 from nnmfaug.augmenters import Augmenter
 from nnmfaug.engine import Engine
+from nnmfaug.errors import SamplingError
 from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.io.files import replacing
 from nnmfaug.io.write import check_writable, write_draft
@@ -120,7 +122,7 @@ def list_best(
     """
     started = time.perf_counter()
     listed = method.fit(train, seed=seed)
-    dist = conditions.apply(listed) if listed.support_size else listed
+    dist = _under(conditions, listed, at_most=at_most)
     fitted = time.perf_counter()
     if conditions.quotas is None:
         limit = dist.n_new if amount is None else amount
@@ -130,6 +132,20 @@ def list_best(
     manifest = _manifest(method, train, sample, dist, conditions, seed, (started, fitted))
     confidence = dist.confidence_of(sample.triples)
     return Generation(sample, {**manifest, "mean_confidence": float(confidence.mean()) if len(sample) else None})
+
+
+def _under(conditions: Conditions, listed: Listed, *, at_most: bool) -> Listed:
+    """A list under conditions; nothing, if nothing is left and that is allowed."""
+    if not listed.support_size:
+        return listed
+    try:
+        return conditions.apply(listed)
+    except SamplingError as error:
+        if not at_most:
+            raise
+        msg = f"no triple is worth adding: of {listed.support_size:,} that are, none is as wanted ({error})"
+        warnings.warn(msg, UserWarning, stacklevel=2)
+        return Listed(listed.graph, listed.triples[:0], listed.confidence[:0])
 
 
 def _manifest(

@@ -237,4 +237,8 @@ class Splits:
 
 
 def _translate(names: Sequence[str], ids: dict[str, int]) -> IntArray:
-    return np.fromiter((ids[name] for name in names), dtype=np.int32, count=len(names))
+    try:
+        return np.fromiter((ids[name] for name in names), dtype=np.int32, count=len(names))
+    except KeyError as error:
+        msg = f"{error} is no name of the other vocabulary"
+        raise ValueError(msg) from None

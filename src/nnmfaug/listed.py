@@ -76,8 +76,10 @@ class Listed:
         if not 0 <= self.sharpness < math.inf:
             msg = f"sharpness={self.sharpness}: must be a number from 0"
             raise ValueError(msg)
-        for array in (self.triples, self.confidence):
+        for name in ("triples", "confidence"):
+            array = getattr(self, name).view()  # the caller's own may still be written to
             array.setflags(write=False)
+            object.__setattr__(self, name, array)
 
     @property
     def support_size(self) -> int:
@@ -128,11 +130,13 @@ class Listed:
         """Confidence of each row of ids, shape (n, 3); 0 for what is not listed."""
         return self._look_up(triples, self.confidence, 0.0)
 
-    def explain(self, triples: IntArray) -> list[Evidence]:
-        """Return the evidence for each row of ids."""
+    def explain(self, triples: ArrayLike) -> list[Evidence]:
+        """Return the evidence for each row of ids, shape (n, 3)."""
+        ids = np.asarray(triples)
+        self.graph.vocabulary.check_ids(ids)
         if self.witness is None:
-            return [Evidence("", "")] * len(triples)
-        return self.witness.explain(triples)
+            return [Evidence("", "")] * len(ids)
+        return self.witness.explain(ids)
 
     def draw(self, n: int, *, seed: int) -> IntArray:
         """Draw n triples independently, shape (n, 3); they may repeat, and excluded ones may come."""

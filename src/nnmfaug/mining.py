@@ -100,6 +100,7 @@ def _count_three_steps(steps: Steps, tally: _Tally, max_paths: int) -> None:
     for first, second in np.ndindex(steps.n_steps, steps.n_steps):
         report("mining rules of three steps", first * steps.n_steps + second + 1, steps.n_steps**2)
         if not 0 < steps.path_counts[first, second] <= max_paths:
+            tally.skipped += steps.n_steps * int(steps.path_counts[first, second] > max_paths)
             continue
         start = steps.body((first, second))
         paths = np.asarray(start.sum(axis=0) @ steps.degrees)

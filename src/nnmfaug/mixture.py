@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -52,6 +53,9 @@ class Mixture:
 
     def __post_init__(self) -> None:
         check_completeness(self.completeness)
+        if not 0 <= self.sharpness < math.inf:
+            msg = f"sharpness={self.sharpness}: must be a number from 0"
+            raise ValueError(msg)
 
     def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:
         """Fit each generator to a graph, which should be the train split alone, and measure it."""
@@ -119,8 +123,9 @@ class Auto:
 def default_generators(graph: KnowledgeGraph) -> tuple[Augmenter[Law], ...]:
     """Rules of three steps for a sparse graph of a few relations, else of two."""
     check_graph(graph)
-    small = graph.n_relations <= MAX_RELATIONS and len(graph) <= MAX_TRIPLES
-    sparse = len(graph) <= MAX_DEGREE * max(graph.n_entities, 1)
+    n_relations, n_entities = (len(np.unique(graph.triples[:, columns])) for columns in ([1], [0, 2]))
+    small = n_relations <= MAX_RELATIONS and len(graph) <= MAX_TRIPLES
+    sparse = len(graph) <= MAX_DEGREE * max(n_entities, 1)
     return (Rules(depth=3 if small and sparse else 2),)
 
 

@@ -42,7 +42,8 @@ def run_pilot(
 ) -> Pilot:
     """Train shortly without generated triples and with the first parts of them, and compare on valid.
 
-    With more triples there are fewer epochs, so that all make about as many steps. Test is not looked at.
+    With more triples there are fewer epochs, so that all make about as many steps if all triples are in use from
+    the start (``Constant``). Test is not looked at.
 
     Examples
     --------

@@ -82,6 +82,10 @@ class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
         self.schedule = schedule or Polynomial()
         self.extra, self.extra_share = _load(extra, kwargs["triples_factory"], repeats=repeats), 1.0
         self.extra_weight = _check_weight(extra_weight, len(self.extra), self.loss_weighter)
+        known = kwargs["triples_factory"].mapped_triples
+        if bool((self.extra_weight != 1).any()) and _has_repeats(self.extra, known):
+            msg = "triples of train once more weigh 1: a weight goes by triple, it would be that of the first, too"
+            raise ValueError(msg)
         self._factory: CoreTriplesFactory | None = None
         self._n_epochs = 1
 

@@ -57,6 +57,11 @@ TUNED: dict[tuple[str, str], LinkPredictor] = {
 """Name and data set → settings where it matters."""
 
 
+def is_tuned(name: str, dataset: str) -> bool:
+    """Whether there are settings for a data set of that name."""
+    return (name, dataset.lower()) in TUNED
+
+
 def find_preset(name: str, dataset: str = "") -> LinkPredictor:
     """Return the settings of that name, those for the data set if there are any."""
     if name not in PRESETS:

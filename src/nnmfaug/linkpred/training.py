@@ -87,6 +87,9 @@ def _make_loop(
     schedule: Schedule,
     extra_weight: float | tuple[float, ...],
 ) -> NNMFAugTrainingLoop | NNMFAugSharedTrainingLoop:
+    if settings.loss == "margin" and extra_weight not in (1, ()):
+        msg = "the margin loss takes no weights of triples: use weight 1, or a model with another loss"
+        raise ValueError(msg)
     model.loss = make_loss(settings)
     parts: dict[str, Any] = {
         "model": model,
