@@ -178,3 +178,23 @@ def test_what_is_no_graph_is_told_where_its_graph_is() -> None:
         na.diagnose(drawn, splits)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"not list$"):
         na.estimate_completeness([1, 2])  # type: ignore[arg-type]
+
+
+def test_arms_say_what_they_cannot_do() -> None:
+    splits = na.read_splits("nations")
+    mars = na.KnowledgeGraph.from_labels([("mars", "embassy", "usa")])
+    with pytest.raises(ValueError, match="'mars' is no name"):
+        na.diagnose(mars, splits)
+    with pytest.raises(ValueError, match="must be a share of train"):
+        na.Augmentation(na.Rules(), 500.0)
+    with pytest.raises(ValueError, match="sharpness=-1"):
+        na.Mixture(sharpness=-1)
+
+
+def test_a_list_leaves_the_arrays_it_is_given_alone() -> None:
+    rows, sure = np.array([[0, 0, 2]], dtype=np.int32), np.array([0.5])
+    graph = na.KnowledgeGraph.from_labels([("a", "r", "b"), ("b", "r", "c")])
+    dist = na.Listed(graph, rows, sure)
+    assert rows.flags.writeable
+    assert not dist.triples.flags.writeable
+    assert dist.explain([[0, 0, 2]])[0].reason == ""

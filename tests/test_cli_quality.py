@@ -47,6 +47,15 @@ def test_auto_writes_triples_with_reasons_and_amount_is_a_limit(world: Path) -> 
     assert 5 < len(na.read_triples(world / "all.tsv")) < 100_000
 
 
+def test_conditions_that_nothing_meets_leave_an_empty_file_and_the_reason(world: Path) -> None:
+    done = run(
+        "augment", "world.tsv", "--head", "person_0000", "--tail", "person_0000", "-o", "none.tsv", cwd=world
+    )
+    assert done.returncode == 0, done.stderr
+    assert "no triple is worth adding: of " in done.stderr
+    assert (world / "none.tsv").read_text() == ""
+
+
 def test_a_graph_without_sure_rules_gets_nothing_and_the_reason(tmp_path: Path) -> None:
     ids = np.random.default_rng(0).integers(0, [60, 1, 60], size=(284, 3)).tolist()
     rows = [(f"e{h}", "r", f"e{t}") for h, _, t in ids if h != t]

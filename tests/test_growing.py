@@ -376,6 +376,13 @@ class TestTheSetIsChecked:
             with pytest.raises(ValueError, match=message):
                 make_loop(NNMFAugTrainingLoop, make_graph(inverse=inverse), extra=extra)
 
+    def test_triples_of_train_once_more_cannot_weigh_less(self) -> None:
+        factory = make_graph()
+        again = factory.mapped_triples[:5]
+        make_loop(NNMFAugTrainingLoop, factory, extra=again, repeats=True)
+        with pytest.raises(ValueError, match="triples of train once more weigh 1"):
+            make_loop(NNMFAugTrainingLoop, factory, extra=again, repeats=True, extra_weight=0.5)
+
     def test_triples_that_are_not_new_are_refused_unless_allowed(self) -> None:
         factory = make_graph()
         new = make_extra(factory, 10)

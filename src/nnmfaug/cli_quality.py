@@ -125,7 +125,7 @@ def _check(generator: Augmenter[Law], splits: na.Splits, n: int, seed: int) -> D
 
 
 def _show(judged: na.PrecisionEstimate, checked: Diagnostics | None, method: str, *, given: bool) -> None:
-    from nnmfaug.quality import LEAST_COMPLETENESS
+    from nnmfaug.quality import LEAST_COMPLETENESS, USUAL_COMPLETENESS
 
     if not judged.n:
         say(f"{method} finds no new triple in this graph: there is nothing to estimate")
@@ -139,8 +139,8 @@ def _show(judged: na.PrecisionEstimate, checked: Diagnostics | None, method: str
     ]
     output().print(table(f"{method}, {count(judged.n, 'triple')}", columns, rows))
     how = "as given" if given else "as the surest rules suggest"
-    if not given and judged.completeness == LEAST_COMPLETENESS:
-        how = "the least that is assumed; no rule here is sure enough to tell"
+    if not given and judged.completeness in (LEAST_COMPLETENESS, USUAL_COMPLETENESS):
+        how = "an assumption; no rule here is sure enough to tell"
     lines = [
         f"About {judged.precision:.1%} of them are true ({judged.low:.1%} to {judged.high:.1%}), if train holds "
         f"{judged.completeness:.1%} of all facts, {how}."

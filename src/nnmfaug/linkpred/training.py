@@ -157,13 +157,7 @@ def _device(name: str) -> torch.device:
 
 
 def _extra_ids(extra: KnowledgeGraph | None, splits: Splits) -> Tensor | None:
-    if extra is None:
-        return None
-    try:
-        return _ids(extra.with_vocabulary(splits.vocabulary))
-    except KeyError as error:
-        msg = f"a generated triple names {error}, which the data set does not have"
-        raise ValueError(msg) from None
+    return None if extra is None else _ids(extra.with_vocabulary(splits.vocabulary))
 
 
 def _ids(graph: KnowledgeGraph) -> Tensor:
