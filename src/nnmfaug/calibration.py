@@ -181,7 +181,7 @@ def _curve(confidence: Array, hit: Bools) -> tuple[Array, Array]:
     levels = isotonic_regression(np.bincount(places, hit) / counts, sample_weight=counts)
     ends = np.flatnonzero(np.diff(levels))
     knots = np.unique(np.concatenate([[0], ends, ends + 1, [len(levels) - 1]]))
-    return values[knots], _logit(np.clip(levels[knots], 0.1 / (len(hit) + ENOUGH), 1 - 0.5 / len(hit)))
+    return values[knots], _logit(np.clip(levels[knots], min(0.5 / len(hit), 0.01), 1 - 0.5 / len(hit)))
 
 
 def surest(refits: Refits, n_relations: int) -> float:

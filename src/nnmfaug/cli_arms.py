@@ -49,9 +49,11 @@ def make_arm(
     transforms: dict[str, Transform] = {"inverse": na.Inverse(), "concepts": na.Concepts()}
     if name in transforms:
         return transforms[name]
+    usual = 1.0 if name == "auto" else parse_amount(DEFAULT_AMOUNT, len(splits.train), "--amount")
+    amount = usual if n is None else n
     return na.Augmentation(
         _augmenter(name, splits, clusters, options),
-        n or (1.0 if name == "auto" else parse_amount(DEFAULT_AMOUNT, len(splits.train), "--amount")),
+        amount,
         _schedule(entry.schedule or ("constant" if name in LISTED else "polynomial"), entry.exponent),
         _weight(entry.weight, name),
     )
