@@ -91,7 +91,7 @@ def test_triples_of_a_file_are_an_arm(tmp_path: Path) -> None:
         (["nothing-here", "--arm", "nnmf"], "nothing-here"),
         (["nations", "--arm", "file:"], "--arm file:: there is no such file of triples"),
         (["nations", "--amount", "0"], "amount=0: must be a share of train"),
-        (["nations", "--clusters", "500"], "arm nnmf: n_clusters=500"),
+        (["nations", "--arm", "nnmf", "--clusters", "500"], "arm nnmf: n_clusters=500"),
         (
             ["nations", "--schedule", "step", "--exponent", "3"],
             "--exponent is for --schedule polynomial, not step",
@@ -107,7 +107,7 @@ def test_what_cannot_be_run_says_why_and_writes_nothing(tmp_path: Path, given: l
 
 
 def test_too_much_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
-    done = run("compare", "nations", *SMALL, "--amount", "1000000", "-o", str(tmp_path / "x"))
+    done = run("compare", "nations", *SMALL, "--arm", "nnmf", "--amount", "1000000", "-o", str(tmp_path / "x"))
     assert done.returncode == 1
     assert "arm nnmf: 1,000,000 new triples were asked for, but only" in done.stderr
     assert not (tmp_path / "x").exists()

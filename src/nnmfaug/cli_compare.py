@@ -31,7 +31,7 @@ def compare(
     out: Annotated[Path, typer.Option("-o", "--out", help="The folder of the runs; started again, it goes on.")],
     arm: Annotated[
         list[str] | None,
-        typer.Option(help=f"What to train: {ARMS}; may be repeated; else baseline, nnmf, random."),
+        typer.Option(help=f"What to train: {ARMS}; may be repeated; else baseline, auto, random."),
     ] = None,
     model: Annotated[str, typer.Option(help="A preset: transe, rotate, transe-paper, rotate-paper.")] = "rotate",
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds; 5 can tell small differences.")] = 5,
@@ -73,7 +73,7 @@ def compare(
     found = reading.read(dataset)
     if not isinstance(found, na.Splits):
         raise na.DataError(f"one file has no test triples: nnmfaug split {dataset} -o folder", path=dataset)
-    given = list(dict.fromkeys(arm or ("baseline", "nnmf", "random")))
+    given = list(dict.fromkeys(arm or ("baseline", "auto", "random")))
     if "baseline" not in given:
         given.insert(0, "baseline")
     predictor = na.LinkPredictor.preset(model, found.name)
