@@ -91,6 +91,7 @@ def test_triples_of_a_file_are_an_arm(tmp_path: Path) -> None:
         (["nothing-here", "--arm", "nnmf"], "nothing-here"),
         (["nations", "--arm", "file:"], "--arm file:: there is no such file of triples"),
         (["nations", "--amount", "0"], "amount=0: must be a share of train"),
+        (["nations", "--clusters", "5"], "--clusters is for the arm nnmf"),
         (["nations", "--arm", "nnmf", "--clusters", "500"], "arm nnmf: n_clusters=500"),
         (
             ["nations", "--schedule", "step", "--exponent", "3"],

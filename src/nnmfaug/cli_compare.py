@@ -76,6 +76,9 @@ def compare(
     given = list(dict.fromkeys(arm or ("baseline", "auto", "random")))
     if "baseline" not in given:
         given.insert(0, "baseline")
+    if clusters is not None and "nnmf" not in given:
+        msg = "--clusters is for the arm nnmf: add --arm nnmf"
+        raise ValueError(msg)
     predictor = na.LinkPredictor.preset(model, found.name)
     if is_tuned(model, found.name):
         say(f"note: {model} with the settings that were chosen for {found.name}")
