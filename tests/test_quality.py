@@ -87,6 +87,15 @@ class TestCalibration:
         wanted = np.log([0.01 / 0.99, 0.8 / 0.2, 0.4 / 0.6, 0.4 / 0.6]) - np.log(0.1)
         assert np.abs(found - wanted).max() < 0.6
 
+    @pytest.mark.parametrize(("n", "sure"), [(5, False), (200, True)])
+    def test_if_all_comes_back_it_is_believed_if_it_is_much(self, n: int, sure: bool) -> None:
+        rows = np.stack([np.arange(n), np.zeros(n), np.arange(n)], axis=1).astype(np.int32)
+        everything = Refits(
+            rows, np.full(n, 0.9), np.zeros(n, np.int64), np.ones(n, np.bool_), np.arange(n) % 5, 0.1
+        )
+        odds = calibrate(everything, 1, 0.8).log_odds(rows[:1], np.array([0.9]), np.zeros(1, dtype=np.int64))
+        assert (truth(odds, 0.8) > 0.99).all() if sure else (truth(odds, 0.8) < 1e-6).all()
+
     def test_nothing_that_comes_back_is_no_error(self) -> None:
         graph = na.read_splits("nations").train
         nothing = Listed(graph, np.zeros((0, 3), dtype=np.int32), np.zeros(0))

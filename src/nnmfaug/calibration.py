@@ -151,8 +151,8 @@ def _learn(refits: Refits, n_relations: int) -> Calibration:
     hits = int(refits.hit.sum())
     if FEW <= hits < len(refits.hit):
         slopes, offsets = _by_group(refits, np.interp(refits.confidence, *knots), n_relations * N_KINDS)
-    else:  # little is known: next to impossible, however much is missing
-        slopes, offsets = np.zeros(shape), np.full(shape, IMPOSSIBLE)
+    else:  # all came back; or little is known: next to impossible, however much is missing
+        slopes, offsets = np.zeros(shape), np.full(shape, knots[1][-1] if hits >= FEW else IMPOSSIBLE)
     return Calibration(knots, slopes.reshape(shape), offsets.reshape(shape) - np.log(refits.share))
 
 
