@@ -20,14 +20,14 @@ $(READY): pyproject.toml constraints.txt
 
 demo: setup  ## the main job on UMLS, a graph that needs no download
 	$(BIN)/nnmfaug stats umls
-	@mkdir -p demo
+	@rm -rf demo && mkdir demo
 	$(BIN)/nnmfaug convert umls demo/umls.nt --split all --prefix https://example.org/umls/
 	$(BIN)/nnmfaug convert demo/umls.nt demo/umls.parquet --prefix https://example.org/umls/
 	$(BIN)/nnmfaug split demo/umls.parquet --valid 5% --test 10% --seed 0 -o demo/umls
 	$(BIN)/nnmfaug stats demo/umls --relations 5
 	$(BIN)/nnmfaug augment demo/umls -o demo/extra.tsv
 	@head -5 demo/extra.tsv
-	$(BIN)/nnmfaug compare demo/umls --model transe --epochs 40 --seeds 3 -o demo/runs
+	$(BIN)/nnmfaug compare demo/umls --model transe --epochs 40 --seeds 3 --threads 1 -o demo/runs
 	$(BIN)/nnmfaug predict demo/runs --head virus --relation affects --top 5
 
 test: check  ## everything a change must pass
