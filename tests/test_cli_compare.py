@@ -107,6 +107,13 @@ def test_what_cannot_be_run_says_why_and_writes_nothing(tmp_path: Path, given: l
     assert not (tmp_path / "x").exists()
 
 
+def test_an_amount_is_a_limit_for_auto_and_settings_for_a_data_set_are_told(tmp_path: Path) -> None:
+    done = run("compare", "nations", *SMALL, "--arm", "auto", "--amount", "5", "-o", str(tmp_path / "x"), "--json")
+    assert done.returncode == 0, done.stderr
+    assert {made["n_extra"] for made in json.loads(done.stdout)["runs"] if made["arm"] == "auto"} == {5}
+    assert "transe with the settings that were chosen for nations" in done.stderr
+
+
 def test_too_much_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
     done = run("compare", "nations", *SMALL, "--arm", "nnmf", "--amount", "1000000", "-o", str(tmp_path / "x"))
     assert done.returncode == 1

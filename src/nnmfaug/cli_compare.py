@@ -87,8 +87,8 @@ def compare(
     entry = Entry(schedule, exponent, weight)
     arms = {name: make_arm(name, found, n, entry, clusters, reading.options) for name in given}
     options = TrainOptions(evaluate_every=curve, threads=threads, device=device)
-    check_experiment(found, predictor, arms, range(seeds), out)
     if pilot:
+        check_experiment(found, predictor, arms, range(seeds), out)  # before anything is trained
         arms["auto"] = piloted(found, predictor, arms.get("auto"), options)
     with progress(), notes_of_warnings():
         runs = run_experiment(found, predictor, arms, seeds=range(seeds), folder=out, options=options)

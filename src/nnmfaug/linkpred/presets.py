@@ -2,8 +2,8 @@
 
 ``transe`` and ``rotate`` are for comparisons: those for any data set were searched on DL50a by
 ``benchmarks/tune.py``, those for nations, kinships and UMLS on these, those for WN18RR by hand from where a search
-had begun. The ``-paper`` ones are the
-defaults of pykg2vec, the library of the paper: small, slow to learn, most likely what its tables were made with.
+had begun. The ``-paper`` ones are the defaults of pykg2vec, the library of the paper: small, slow to learn, most
+likely what its tables were made with.
 """
 
 from __future__ import annotations
