@@ -1,6 +1,7 @@
 """Experiments in a folder: what they leave, how they go on, what they refuse."""
 
 import json
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import nnmfaug as na
+from nnmfaug import experiment
 from nnmfaug.arms import Duplicate, Given
 from nnmfaug.experiment import model_folder
 from nnmfaug.linkpred import predictor
@@ -77,6 +79,19 @@ def test_runs_with_other_settings_are_not_mixed(splits: na.Splits, tmp_path: Pat
     less = na.Splits(splits.name, splits.train, splits.valid, splits.valid)
     with pytest.raises(na.DataError, match="data test: "):
         na.run_experiment(less, SMALL, {"baseline": None}, seeds=[0], folder=tmp_path, options=ONE)
+
+
+def test_what_old_runs_lack_is_told(splits: na.Splits, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        na.run_experiment(splits, SMALL, {"baseline": None}, seeds=[0], folder=tmp_path, options=ONE)
+        na.run_experiment(splits, SMALL, {"baseline": None}, seeds=[0], folder=tmp_path, options=ONE)
+    curved = replace(ONE, evaluate_every=1)
+    with pytest.warns(UserWarning, match="1 of the runs that are here already have no curve"):
+        na.run_experiment(splits, SMALL, {"baseline": None}, seeds=range(2), folder=tmp_path, options=curved)
+    monkeypatch.setattr(experiment, "version", lambda _: "99")
+    with pytest.warns(UserWarning, match=r"are by nnmfaug \d\S*, new ones are by 99"):
+        na.run_experiment(splits, SMALL, {"baseline": None}, seeds=[0], folder=tmp_path, options=ONE)
 
 
 def test_each_seed_draws_triples_of_its_own_from_train_alone(splits: na.Splits) -> None:

@@ -139,11 +139,14 @@ def _model(run: Path, arm: str) -> Path:
     if (run / "model.json").is_file():
         return run
     from nnmfaug.experiment import model_folder
+    from nnmfaug.runs import run_path
 
     folder = model_folder(run, arm, 0)
     if not (folder / "model.json").is_file():
         there = sorted(path.parent.name.rpartition("-seed")[0] for path in run.glob("models/*/model.json"))
         hint = f"there are models of {', '.join(there)} (--arm)" if there else "nnmfaug compare -o makes one"
+        if (json_of_run := run_path(run, arm, 0)).is_file():
+            hint = f"delete {json_of_run.name}, and nnmfaug compare makes both again"
         raise na.DataError(f"no model of arm {arm!r} here; {hint}", path=run)
     return folder
 
@@ -205,18 +208,22 @@ def _notes(runs: list[na.Run]) -> Iterator[str]:
                 else "; if they were taken from there, the comparison is not fair"
             )
             yield f"{arm}: {made['in_valid']:,} of its triples are in valid, {made['in_test']:,} in test{fair}"
-        if len(made.get("test_rows", ())) and "baseline" in groups:
-            before, after = (_mrr_of_others(groups["baseline"], own), _mrr_of_others(own, own))
-            yield f"{arm}: on the test triples that were not generated, MRR {before:.4f} → {after:.4f}"
+        if 0 < len(made.get("test_rows", ())) < len(own[0].ranks) and "baseline" in groups:
+            pairs = [
+                [_mrr(each, own, generated=part) for each in (groups["baseline"], own)] for part in (True, False)
+            ]
+            there, others = (f"{before:.4f} → {after:.4f}" for before, after in pairs)
+            yield f"{arm}: MRR on the test triples that were generated {there}, on the others {others}"
 
 
-def _mrr_of_others(runs: list[na.Run], arm: list[na.Run]) -> float:
-    """Filtered MRR of runs on the test triples that an arm has not generated, seed by seed."""
-    means = []
+def _mrr(runs: list[na.Run], arm: list[na.Run], *, generated: bool) -> float:
+    """Filtered MRR of runs on the test triples that an arm has generated, seed by seed, or on the others."""
+    found = []
     for run, own in zip(runs, arm, strict=True):
-        each = contributions(run.ranks.filtered, "mrr")
-        means.append(np.delete(each, own.settings["generated"].get("test_rows", [])).mean())
-    return float(np.mean(means))
+        there = np.zeros(len(run.ranks), dtype=np.bool_)
+        there[own.settings["generated"].get("test_rows", [])] = True
+        found.append(contributions(run.ranks.filtered, "mrr")[there == generated])
+    return float(np.concatenate(found).mean())
 
 
 def _show(runs: list[na.Run], comparisons: Comparisons, title: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -60,6 +61,7 @@ def run_experiment(
         found = _existing(folder, arm, seed, {**common, "arm": arm_settings(arms[arm])})
         if found is not None:
             runs[arm, seed] = found
+    _tell_of_old(list(runs.values()), common, options)
     first = {arm: _draw(arm, arms[arm], splits, seeds[0]) for arm in arms if (arm, seeds[0]) not in runs}
     for place, (arm, seed) in enumerate(todo):
         if (arm, seed) in runs:
@@ -177,6 +179,21 @@ def _existing(folder: Path, arm: str, seed: int, settings: dict[str, Any]) -> Ru
         msg = f"this run was made with other settings ({what}): name another folder, or delete this one"
         raise DataError(msg, path=path)
     return run
+
+
+def _tell_of_old(runs: Sequence[Run], settings: dict[str, Any], options: TrainOptions) -> None:
+    """Say what runs that are there already have not, or have from another version."""
+    now = settings["versions"]["nnmfaug"]
+    others = sorted({str(run.settings.get("versions", {}).get("nnmfaug")) for run in runs} - {now})
+    if others:
+        msg = f"runs here are by nnmfaug {', '.join(others)}, new ones are by {now}: a new folder has all by one"
+        warnings.warn(msg, UserWarning, stacklevel=3)
+    flat = sum(not run.curve for run in runs) if options.evaluate_every else 0
+    if flat:
+        msg = (
+            f"{flat} of the runs that are here already have no curve, only new ones get one: a new folder has all"
+        )
+        warnings.warn(msg, UserWarning, stacklevel=3)
 
 
 def _changes(name: str, before: object, now: object) -> Iterator[str]:
