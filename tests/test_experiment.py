@@ -12,7 +12,9 @@ import nnmfaug as na
 from nnmfaug import experiment
 from nnmfaug.arms import Duplicate, Given
 from nnmfaug.experiment import model_folder
+from nnmfaug.io import to_pykeen
 from nnmfaug.linkpred import predictor
+from nnmfaug.linkpred.shared import _mostly_symmetric
 from nnmfaug.progress import reporting_to
 
 SMALL = na.LinkPredictor(model="transe", dim=8, epochs=2, negatives=16)
@@ -79,6 +81,30 @@ def test_runs_with_other_settings_are_not_mixed(splits: na.Splits, tmp_path: Pat
     less = na.Splits(splits.name, splits.train, splits.valid, splits.valid)
     with pytest.raises(na.DataError, match="data test: "):
         na.run_experiment(less, SMALL, {"baseline": None}, seeds=[0], folder=tmp_path, options=ONE)
+
+
+def test_a_setting_that_an_older_version_did_not_know_has_its_default(splits: na.Splits, tmp_path: Path) -> None:
+    na.run_experiment(splits, SMALL, {"baseline": None}, seeds=[0], folder=tmp_path, options=ONE)
+    path = tmp_path / "baseline-seed0.json"
+    old = json.loads(path.read_text())
+    del old["settings"]["predictor"]["self_negative"]
+    path.write_text(json.dumps(old))
+    na.run_experiment(splits, SMALL, {"baseline": None}, seeds=[0], folder=tmp_path, options=ONE)
+    assert "self_negative" not in json.loads(path.read_text())["settings"]["predictor"], "it was not run again"
+    other = replace(SMALL, self_negative=1.0)
+    with pytest.raises(na.DataError, match=r"predictor self_negative: 0\.0 there, 1\.0 now"):
+        na.run_experiment(splits, other, {"baseline": None}, seeds=[0], folder=tmp_path, options=ONE)
+
+
+def test_an_entity_is_less_near_to_itself_if_that_is_a_negative(splits: na.Splits) -> None:
+    way = replace(SMALL, epochs=20, lr=0.05)
+    lengths = []
+    for settings in (way, replace(way, self_negative=100.0)):
+        model = settings.train(splits, options=ONE).model
+        symmetric = _mostly_symmetric(to_pykeen(splits.train, reciprocal=True))
+        relations = model.relation_representations[0]().detach().norm(dim=1)
+        lengths.append(float(relations[~symmetric].mean() / relations[symmetric].mean()))
+    assert lengths[1] > 1.2 * lengths[0]
 
 
 def test_what_old_runs_lack_is_told(splits: na.Splits, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,6 +228,7 @@ def test_models_of_arms_have_folders_of_their_own() -> None:
         ({"lr": float("inf")}, "lr=inf: must be a number above 0"),
         ({"norm": 3}, "norm=3"),
         ({"shared": False}, "loss='softmax' goes with shared=True"),
+        ({"self_negative": 1.0, "loss": "self-adversarial"}, "self_negative=1.0: .* goes with loss='softmax'"),
     ],
 )
 def test_impossible_settings_are_refused(settings: dict[str, object], message: str) -> None:

@@ -18,7 +18,6 @@ from pykeen.losses import (
     CrossEntropyLoss,
     Loss,
     MarginRankingLoss,
-    NoSampleWeightSupportError,
     NSSALoss,
     UnsupportedLabelSmoothingError,
 )
@@ -85,6 +84,28 @@ def make_batch(factory: CoreTriplesFactory, *, weights: bool = False) -> dict[st
     negatives = torch.cat([positives[:2, 2], positives[3:5, 0], torch.tensor([1, 1, 6])])
     batch = {"positives": positives, "negatives": negatives}
     return batch | ({"weights": torch.arange(1.0, 8.0).double() / 4} if weights else {})
+
+
+def brute_self_loss(model: Any, batch: dict[str, Tensor], known: set[tuple[int, ...]], itself: float) -> Tensor:
+    """The softmax, triple by triple, where an entity that is there already has a weight of its own."""
+    positives, negatives = batch["positives"].tolist(), batch["negatives"].tolist()
+    step = 2 if model.use_inverse_triples else 1
+    share: dict[int, list[bool]] = {}
+    for h, r, t in known:
+        share.setdefault(r, []).append((t, r, h) in known)
+    losses = []
+    for side in (2,) if model.use_inverse_triples else (2, 0):
+        for row in positives:
+            other, weights = row[2 - side], {n: 13 / len(negatives) * negatives.count(n) for n in negatives}
+            weights.pop(row[side], None)
+            weights.pop(other, None)
+            if other != row[side] and np.mean(share[row[1] // step]) <= 0.5:
+                weights[other] = itself
+            rivals = [(w, [n if i == side else x for i, x in enumerate(row)]) for n, w in weights.items()]
+            scores = model.score_hrt(torch.tensor([row, *(rival for _, rival in rivals)]))[:, 0] / 0.5
+            logs = torch.tensor([1.0, *(w for w, _ in rivals)]).log()
+            losses.append((scores + logs).logsumexp(0) - scores[0])
+    return torch.stack(losses).mean()
 
 
 def brute_sides(model: Any, batch: dict[str, Tensor]) -> Iterator[list[tuple[Tensor, Tensor]]]:
@@ -176,6 +197,30 @@ class TestTheLossIsTheOneOfBruteForce:
         assert found.item() == pytest.approx(torch.stack(expected).mean().item(), rel=1e-6)
 
     @WAYS
+    @pytest.mark.parametrize("name", ["transe", "rotate", "cp"])
+    def test_an_entity_may_be_a_negative_of_itself(self, name: str, inverse: bool) -> None:
+        factory = make_graph(inverse=inverse)
+        model, batch = build(name, factory), make_batch(factory)
+        known = set(map(tuple, factory.mapped_triples.tolist()))
+        relations = batch["positives"][:, 1] // (2 if inverse else 1)
+        loop = make_loop(model, factory, SampledSoftmaxLoss(temperature=0.5), self_negative=3.0)
+        symmetric = loop._symmetric[batch["positives"][:, 1]]
+        assert {bool(x) for x in symmetric} == {True, False}, relations
+        found = loop._process_batch(batch, 0, 7)
+        expected = brute_self_loss(model, batch, known, 3.0)
+        assert found.item() == pytest.approx(expected.item(), rel=1e-6)
+        for ours, theirs in zip(gradients(found, model), gradients(expected, model), strict=True):
+            torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-7)
+
+    @pytest.mark.parametrize("loss", [MarginRankingLoss(2.0), SelfAdversarialLoss()])
+    def test_but_not_with_any_loss(self, loss: Any) -> None:
+        factory = make_graph()
+        with pytest.raises(ValueError, match="0 for any loss but the softmax"):
+            make_loop(build("transe", factory), factory, loss, self_negative=3.0)
+        with pytest.raises(ValueError, match="must be a number from 0"):
+            make_loop(build("transe", factory), factory, SampledSoftmaxLoss(), self_negative=-1.0)
+
+    @WAYS
     def test_with_all_entities_it_is_the_cross_entropy(self, inverse: bool) -> None:
         factory = make_graph(inverse=inverse)
         model = build("rotate", factory)
@@ -234,8 +279,6 @@ class TestLosses:
     def test_what_they_cannot_do_is_an_error(self) -> None:
         with pytest.raises(UnsupportedLabelSmoothingError):
             SampledSoftmaxLoss().process_slcwa_scores(**self.scores, label_smoothing=0.1)
-        with pytest.raises(NoSampleWeightSupportError):
-            SampledSoftmaxLoss().process_slcwa_scores(**self.scores, neg_weights=torch.ones(6, 8))
         with pytest.raises(UnsupportedLabelSmoothingError):
             SelfAdversarialLoss().process_slcwa_scores(**self.scores, label_smoothing=0.1)
 

@@ -171,8 +171,10 @@ def _existing(folder: Path, arm: str, seed: int, settings: dict[str, Any]) -> Ru
     run = load_run(path)
     plain = json.loads(json.dumps(settings))
     plain["data"]["name"] = run.settings.get("data", {}).get("name")  # a folder may be renamed
+    defaults = json.loads(json.dumps(asdict(LinkPredictor())))  # what an older version did not know
+    before = {**run.settings, "predictor": {**defaults, **run.settings.get("predictor", {})}}
     changed = [
-        line for key in plain if key not in _OUTCOMES for line in _changes(key, run.settings.get(key), plain[key])
+        line for key in plain if key not in _OUTCOMES for line in _changes(key, before.get(key), plain[key])
     ]
     if changed:
         what = "; ".join(changed[:3])

@@ -37,6 +37,9 @@ class LinkPredictor:
         ``temperature``; ``margin`` is a hinge.
     negatives, shared
         Entities a triple is compared with; the same for the whole batch, or PyKEEN's own for each triple.
+    self_negative
+        What (h, r, h) weighs among them, where another entity weighs 1, unless r is mostly symmetric; for 0 it is
+        like the others. For ``softmax``.
     reciprocal
         Whether (t, r⁻¹, h) is trained on, too, and answers the question for heads.
     dropout
@@ -56,6 +59,7 @@ class LinkPredictor:
     margin: float = 9.0
     negatives: int = 1024
     shared: bool = True
+    self_negative: float = 0.0
     reciprocal: bool = True
     dropout: float = 0.0
     epochs: int = 50
@@ -82,6 +86,9 @@ class LinkPredictor:
             raise ValueError(msg)
         if self.loss == "softmax" and not self.shared:
             msg = "loss='softmax' goes with shared=True"
+            raise ValueError(msg)
+        if not 0 <= self.self_negative < math.inf or (self.self_negative and self.loss != "softmax"):
+            msg = f"self_negative={self.self_negative}: must be a number from 0, and goes with loss='softmax'"
             raise ValueError(msg)
 
     @classmethod

@@ -19,6 +19,7 @@ from pykeen.losses import (
     prepare_negative_scores_for_softmax,
 )
 from pykeen.models import ERModel
+from pykeen.triples import CoreTriplesFactory
 from torch import Tensor
 from torch.nn import functional
 
@@ -56,11 +57,21 @@ class SharedNegativesTrainingLoop(WholeEpochSLCWATrainingLoop):
     ----------
     num_negatives
         Random entities per batch; with as many as there are, each triple is scored against all.
+    self_negative
+        What (h, r, h) weighs as a negative of (h, r, t), and (t, r, t), where another entity weighs 1; for 0 it is
+        like the others. TransE puts an entity next to itself by any short r, and a random negative hardly ever
+        says that this is wrong. Of mostly symmetric relations it must be so, there is no such negative.
     """
 
     instances: ClassVar[type[WholeEpochInstances]] = SharedNegativesInstances
 
-    def __init__(self, *, num_negatives: int = 1024, **kwargs: Any) -> None:  # noqa: ANN401  # the loop's own
+    def __init__(
+        self,
+        *,
+        num_negatives: int = 1024,
+        self_negative: float = 0.0,
+        **kwargs: Any,  # noqa: ANN401  # the loop's own
+    ) -> None:
         super().__init__(**kwargs)
         if num_negatives < 1:
             msg = f"num_negatives={num_negatives}: must be at least 1"
@@ -68,7 +79,11 @@ class SharedNegativesTrainingLoop(WholeEpochSLCWATrainingLoop):
         if not isinstance(self.model, ERModel):
             msg = f"{type(self.model).__name__} is no ERModel: shared negatives need its representations"
             raise TypeError(msg)
-        self.num_negatives = num_negatives
+        if not 0 <= self_negative < math.inf or (self_negative and not isinstance(self.loss, SampledSoftmaxLoss)):
+            msg = f"self_negative={self_negative}: must be a number from 0, and 0 for any loss but the softmax"
+            raise ValueError(msg)
+        self.num_negatives, self.self_negative = num_negatives, self_negative
+        self._symmetric = _mostly_symmetric(kwargs["triples_factory"])
 
     def _create_training_data_loader(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         if kwargs.get("sampler") is not None:
@@ -95,21 +110,39 @@ class SharedNegativesTrainingLoop(WholeEpochSLCWATrainingLoop):
         r = [rep(positives[:, 1]) for rep in model.relation_representations]
         true = _score(model, h, r, t)[:, None]
         one, many = [[x.unsqueeze(1) for x in part] for part in (h, r, t)], [x.unsqueeze(0) for x in n]
-        sides = [(_score(model, one[0], one[1], many), positives[:, 2])]
+        sides = [(_score(model, one[0], one[1], many), 2)]
         if not model.use_inverse_triples:
-            sides.append((_score(model, many, one[1], one[2]), positives[:, 0]))
+            sides.append((_score(model, many, one[1], one[2]), 0))
         losses = [
             self.loss.process_slcwa_scores(
                 positive_scores=true,
                 label_smoothing=label_smoothing,
                 num_entities=model.num_entities,
                 pos_weights=weights,
-                **_masked(self.loss, scores, target[:, None] != negatives),
+                **(
+                    self._with_self(scores, positives, negatives, side)
+                    if self.self_negative
+                    else _masked(self.loss, scores, positives[:, side, None] != negatives)
+                ),
             )
-            for scores, target in sides
+            for scores, side in sides
         ]
         total: Tensor = torch.stack(losses).mean() + model.collect_regularization_term()
         return total
+
+    def _with_self(self, scores: Tensor, positives: Tensor, negatives: Tensor, side: int) -> dict[str, Tensor]:
+        """Scores with one more for the entity that is there already, and what each weighs."""
+        model: Any = self.model
+        other, n = 2 - side, max(model.num_entities - 1, len(negatives))
+        itself = model.score_hrt(positives[:, [other, 1, other]])
+        impossible = self._symmetric.to(positives.device)[positives[:, 1]] | (positives[:, 0] == positives[:, 2])
+        scores = scores.masked_fill(
+            (positives[:, side, None] == negatives) | (positives[:, other, None] == negatives), -math.inf
+        )
+        weights = scores.new_full((len(negatives) + 1,), n / len(negatives))
+        weights[-1] = self.self_negative
+        itself = itself.masked_fill(impossible[:, None], -math.inf)
+        return {"negative_scores": torch.cat([scores, itself], dim=1), "neg_weights": weights}
 
 
 class NNMFAugSharedTrainingLoop(GrowingMixin, SharedNegativesTrainingLoop):
@@ -120,7 +153,7 @@ class SampledSoftmaxLoss(CrossEntropyLoss):
     """Softmax over the true triple and its negatives, which stand for all entities.
 
     K negatives are a sample of the n − 1 others, so each weighs (n − 1)/K; with all of them it is the exact
-    cross-entropy. Scores are divided by ``temperature`` first.
+    cross-entropy; ``neg_weights`` says something else. Scores are divided by ``temperature`` first.
     """
 
     def __init__(self, temperature: float = 1.0) -> None:
@@ -140,12 +173,13 @@ class SampledSoftmaxLoss(CrossEntropyLoss):
         """Mean loss of a batch; scores of shape (b, 1) and (b, K), −inf for what is no negative."""
         if label_smoothing:
             raise UnsupportedLabelSmoothingError(self)
-        self._raise_on_weights(neg_weights)
         scores = prepare_negative_scores_for_softmax(batch_filter, negative_scores, no_inf_rows=False)
         k = scores.shape[1]
         shift = math.log(max(num_entities - 1, k) / k) if num_entities else 0.0
         true = positive_scores / self.temperature
-        total = torch.cat([true, scores / self.temperature + shift], dim=1).logsumexp(dim=1)
+        total = torch.cat(
+            [true, scores / self.temperature + (shift if neg_weights is None else neg_weights.log())], dim=1
+        ).logsumexp(dim=1)
         losses = total - true[:, 0]
         return losses.mean() if pos_weights is None else (losses * pos_weights).mean()
 
@@ -195,3 +229,15 @@ def _masked(loss: Loss, scores: Tensor, mask: Tensor) -> dict[str, Tensor]:
     if isinstance(loss, SampledSoftmaxLoss | SelfAdversarialLoss):
         return {"negative_scores": scores.masked_fill(~mask, -math.inf)}
     return {"negative_scores": scores[mask], "batch_filter": mask}
+
+
+def _mostly_symmetric(factory: CoreTriplesFactory) -> Tensor:
+    """For each relation, and its inverse if it has one, whether half of its triples are there both ways."""
+    h, r, t = factory.mapped_triples.T
+    n, n_relations = factory.num_entities, factory.real_num_relations
+    both = torch.isin((t * n_relations + r) * n + h, (h * n_relations + r) * n + t)
+    count, found = (
+        torch.bincount(r, weights=x, minlength=n_relations) for x in (torch.ones(len(r)), both.float())
+    )
+    symmetric = found * 2 > count
+    return symmetric.repeat_interleave(2) if factory.create_inverse_triples else symmetric

@@ -102,7 +102,8 @@ def _make_loop(
         "repeats": True,  # whether they are new is for the arm to say
     }
     if settings.shared:
-        return NNMFAugSharedTrainingLoop(num_negatives=settings.negatives, **parts)
+        parts |= {"num_negatives": settings.negatives, "self_negative": settings.self_negative}
+        return NNMFAugSharedTrainingLoop(**parts)
     return NNMFAugTrainingLoop(negative_sampler_kwargs={"num_negs_per_pos": settings.negatives}, **parts)
 
 
