@@ -17,17 +17,10 @@ from sklearn import cluster as sklearn_cluster
 from sklearn.metrics import adjusted_rand_score as agreement
 
 from nnmfaug import agglomeration, clustering
+from nnmfaug import partition as partition_module
 from nnmfaug.agglomeration import Centres, Linkage, Matrix, cut, merge_all
-from nnmfaug.clustering import (
-    DBSCAN,
-    HDBSCAN,
-    Agglomerative,
-    Clusterer,
-    KMeans,
-    Partition,
-    cluster,
-    estimate,
-)
+from nnmfaug.clustering import DBSCAN, HDBSCAN, Agglomerative, KMeans, estimate
+from nnmfaug.partition import Clusterer, Partition, cluster
 from nnmfaug.progress import reporting_to
 
 Array = NDArray[np.float64]
@@ -287,7 +280,7 @@ def test_micro_clusters_are_about_as_tight_as_bisecting_kmeans() -> None:
 
 def test_micro_clusters_stand_at_the_mean_of_all_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = repeated(0, n_distinct=300, n_features=2, most=50)
-    distinct, inverse, counts = clustering._distinct(rows)
+    distinct, inverse, counts = partition_module._distinct(rows)
     micro = agglomeration.micro_clusters(distinct, counts.astype(np.float64), 40)[inverse]
     means = np.stack([rows[micro == c].mean(axis=0) for c in range(40)])
     expected = np.asarray(Agglomerative(8).label_rows(means, np.bincount(micro), seed=0))[micro]
@@ -349,7 +342,7 @@ def test_dbscan_on_distinct_rows_is_sklearns_on_all(seed: int, eps: float) -> No
     rows = repeated(seed, n_distinct=120, n_features=3)
     theirs = sklearn_cluster.DBSCAN(eps=eps, min_samples=6).fit(rows)
     found = fit(DBSCAN(eps, 6), rows).labels
-    core, inverse = theirs.core_sample_indices_, clustering._distinct(rows)[1]
+    core, inverse = theirs.core_sample_indices_, partition_module._distinct(rows)[1]
     assert np.array_equal(found == -1, theirs.labels_ == -1)
     assert agreement(theirs.labels_[core], found[core]) == 1.0
     ordered = np.concatenate([rows[inverse == i] for i in range(inverse.max() + 1)])

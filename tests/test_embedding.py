@@ -13,12 +13,12 @@ import pytest
 import scipy.linalg
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn import decomposition
+from sklearn import decomposition as sklearn_decomposition
 from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]
 
 import nnmfaug as na
 from nnmfaug import counts as counts_module
-from nnmfaug import embedding, engine, spectral
+from nnmfaug import decomposition, embedding, engine, spectral
 from nnmfaug.counts import Array, Counts, DistinctRows
 from nnmfaug.embedding import NMF, ConvergenceWarning, Factors, Start
 from nnmfaug.spectral import Spectral
@@ -89,7 +89,7 @@ def start_of(nmf: NMF, counts: Counts, seed: int = 0) -> tuple[Array, Array]:
 
 def scikit_learn(nmf: NMF, c: Array, start: tuple[Array, Array]) -> tuple[Array, Array, int]:
     penalty = nmf.alpha / len(c)
-    plain = decomposition.NMF(
+    plain = sklearn_decomposition.NMF(
         nmf.n_components,
         init="custom",
         solver="cd",
@@ -316,7 +316,7 @@ def test_blas_has_one_thread_inside_and_gets_the_others_back(
     method: NMF | Spectral, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inside: list[set[int]] = []
-    plain = embedding.triangle
+    plain = decomposition.triangle
 
     def threads() -> set[int]:
         return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
@@ -325,7 +325,7 @@ def test_blas_has_one_thread_inside_and_gets_the_others_back(
         inside.append(threads())
         return plain(side, more)
 
-    for module in (embedding, spectral):
+    for module in (decomposition, embedding, spectral):
         monkeypatch.setattr(module, "triangle", watched)
     with threadpool_limits(2, "blas"):
         method.fit(load("nations"))
@@ -342,8 +342,8 @@ def test_many_blocks_of_rows_give_what_one_gives(method: NMF | Spectral, monkeyp
         assert size >= 0
         return engine.blocks(n_rows, size=7)
 
-    monkeypatch.setattr(embedding, "blocks", small)
-    monkeypatch.setattr(counts_module, "blocks", small)
+    for module in (counts_module, decomposition, embedding):
+        monkeypatch.setattr(module, "blocks", small)
     np.testing.assert_allclose(method.fit(load("umls")).features, whole, rtol=0, atol=1e-9 * np.abs(whole).max())
 
 
@@ -430,8 +430,8 @@ def test_the_used_part_of_distinct_rows_is_what_the_used_part_has_distinct() -> 
     rows: list[Row] = [("b", "r", "c"), ("d", "r", "c"), ("d", "s", "b"), ("e", "r", "c"), ("f", "t", "f")]
     counts = toy(rows)  # f has no triple that counts, and t none at all
     for matrix, distinct in ((counts.heads, counts.head_rows), (counts.tails, counts.tail_rows)):
-        found = embedding._used_rows(distinct, counts.seen)
-        expected = DistinctRows.of(embedding.used(matrix, counts.seen))
+        found = decomposition.used_rows(distinct, counts.seen)
+        expected = DistinctRows.of(decomposition.used(matrix, counts.seen))
         np.testing.assert_array_equal(found.rows.toarray(), expected.rows.toarray())
         np.testing.assert_array_equal(found.inverse, expected.inverse)
         np.testing.assert_array_equal(found.counts, expected.counts)

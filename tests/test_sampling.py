@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 import nnmfaug.law
+import nnmfaug.proposing
 import nnmfaug.sampling
-from nnmfaug.clustering import Partition
 from nnmfaug.counts import Counts
 from nnmfaug.engine import Processes
 from nnmfaug.errors import SamplingError
 from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.law import Law
+from nnmfaug.partition import Partition
 from nnmfaug.rectangles import common
 from nnmfaug.sampling import TripleDistribution
 from nnmfaug.vocabulary import Vocabulary
@@ -285,8 +286,8 @@ def test_few_compatible_pairs_do_not_slow_the_sampler_down() -> None:
     graph = KnowledgeGraph.from_labels(rows)
     dist = distribution(graph, [0] * graph.n_entities)
     assert dist.acceptance < 1e-4
-    block = nnmfaug.sampling.Proposer(dist.law, 0)(0)
-    assert len(block) == nnmfaug.sampling.DRAW_BLOCK
+    block = nnmfaug.proposing.Proposer(dist.law, 0)(0)
+    assert len(block) == nnmfaug.proposing.DRAW_BLOCK
 
 
 def test_an_estimated_normaliser_says_so_and_is_close(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -409,7 +410,7 @@ def test_what_two_ascending_arrays_share_is_their_intersection(a: list[int], b: 
 @pytest.mark.parametrize("pairs", PAIR_WEIGHTS)
 def test_the_guide_finds_the_rectangle_that_a_search_finds(pairs: PairWeights) -> None:
     proposer = distribution(TOY, TOY_LABELS, pairs=pairs)._proposer(0)
-    steps = np.linspace(0, 1, 2 * nnmfaug.sampling.GUIDE, endpoint=False)
+    steps = np.linspace(0, 1, 2 * nnmfaug.proposing.GUIDE, endpoint=False)
     uniform = np.concatenate([steps, np.nextafter(steps[1:], 0), np.random.default_rng(0).random(10_000)])
     searched = np.searchsorted(proposer.cumulative, uniform * proposer.cumulative[-1], side="right")
     np.testing.assert_array_equal(

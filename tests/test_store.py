@@ -17,10 +17,11 @@ import pytest
 from numpy.typing import NDArray
 
 import nnmfaug as na
-from nnmfaug.clustering import Agglomerative, Partition
+from nnmfaug.clustering import Agglomerative
 from nnmfaug.counts import Array
 from nnmfaug.embedding import Factors
 from nnmfaug.errors import DataError
+from nnmfaug.partition import Partition
 from nnmfaug.recipe import NNMFAug
 from nnmfaug.sampling import TripleDistribution
 from nnmfaug.spectral import Spectral

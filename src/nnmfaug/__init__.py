@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nnmfaug.arms import Augmentation
-    from nnmfaug.clustering import DBSCAN, HDBSCAN, Agglomerative, KMeans, Partition, cluster
+    from nnmfaug.clustering import DBSCAN, HDBSCAN, Agglomerative, KMeans
     from nnmfaug.comparison import Comparison, compare
     from nnmfaug.constraints import Constraints
     from nnmfaug.controls import RandomTriples, TypedTriples
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from nnmfaug.metrics import Ranks
     from nnmfaug.mixture import Auto, Mixture, augment
     from nnmfaug.nearby import Nearby
+    from nnmfaug.partition import Partition, cluster
     from nnmfaug.pilots import Pilot, run_pilot
     from nnmfaug.quality import PrecisionEstimate, estimate_completeness, estimate_precision
     from nnmfaug.recipe import NNMFAug, select
@@ -73,7 +74,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "nnmfaug.arms": ["Augmentation"],
-    "nnmfaug.clustering": ["DBSCAN", "HDBSCAN", "Agglomerative", "KMeans", "Partition", "cluster"],
+    "nnmfaug.clustering": ["DBSCAN", "HDBSCAN", "Agglomerative", "KMeans"],
     "nnmfaug.comparison": ["Comparison", "compare"],
     "nnmfaug.constraints": ["Constraints"],
     "nnmfaug.controls": ["RandomTriples", "TypedTriples"],
@@ -104,6 +105,7 @@ _HOMES = {
     "nnmfaug.metrics": ["Ranks"],
     "nnmfaug.mixture": ["Auto", "Mixture", "augment"],
     "nnmfaug.nearby": ["Nearby"],
+    "nnmfaug.partition": ["Partition", "cluster"],
     "nnmfaug.pilots": ["Pilot", "run_pilot"],
     "nnmfaug.quality": ["PrecisionEstimate", "estimate_completeness", "estimate_precision"],
     "nnmfaug.recipe": ["NNMFAug", "select"],

@@ -15,8 +15,8 @@ from nnmfaug.io.write import check_writable
 
 if TYPE_CHECKING:
     from nnmfaug.augmenters import Augmenter
-    from nnmfaug.clustering import Clusterer
     from nnmfaug.generation import Conditions, Generation
+    from nnmfaug.partition import Clusterer
     from nnmfaug.sizes import Size
 
 Strategy = Literal["ward", "average", "complete", "single", "kmeans", "dbscan", "hdbscan"]

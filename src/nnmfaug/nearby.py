@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nnmfaug.clustering import Agglomerative, Clusterer, cluster
+from nnmfaug.clustering import Agglomerative
 from nnmfaug.constraints import Constraints
 from nnmfaug.counts import Counts
 from nnmfaug.embedding import NMF
 from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.listed import Listed
+from nnmfaug.partition import Clusterer, cluster
 from nnmfaug.paths import Steps, ends, without_diagonal
 from nnmfaug.recipe import Embedder, default_clusters
 

@@ -9,11 +9,12 @@ from typing import Protocol
 
 import numpy as np
 
-from nnmfaug.clustering import Agglomerative, Clusterer, Estimate, KMeans, cluster, estimate
+from nnmfaug.clustering import Agglomerative, Estimate, KMeans, estimate
 from nnmfaug.counts import Counts
 from nnmfaug.embedding import DEFAULT_COMPONENTS, NMF, Embedding
 from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.law import Law
+from nnmfaug.partition import Clusterer, cluster
 from nnmfaug.sampling import TripleDistribution
 from nnmfaug.selection import CLUSTERS, COMPONENTS, Selection, choose
 from nnmfaug.weights import ClusterWeights, CountProduct, PairWeights, UniformClusters, UniformPairs

@@ -1,4 +1,4 @@
-"""From weights to triples: the only place that draws them."""
+"""From weights to triples: a fitted law that gives draws, new triples and the most probable ones."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from nnmfaug.errors import SamplingError
 from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.law import Law
 from nnmfaug.progress import report
+from nnmfaug.proposing import DRAW_BLOCK, Proposer
 from nnmfaug.reasons import why_empty
 from nnmfaug.samples import Sample, known_part, name_mask, whole
 from nnmfaug.seeding import generator
 from nnmfaug.vocabulary import IntArray, first_places, unique_triples
 
 if TYPE_CHECKING:
-    from nnmfaug.clustering import Partition
     from nnmfaug.embedding import Embedding
+    from nnmfaug.partition import Partition
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -31,72 +32,10 @@ MAX_LISTED = 20_000_000
 """Triples that may be listed one by one, to rank them or to draw nearly all of them."""
 ALWAYS_LISTED = 1 << 18
 """Supports up to this size are listed at once, which is faster than drawing."""
-DRAW_BLOCK = 1 << 14
-"""Proposals that one task makes."""
 MAX_ROUND = 256
 FIRST_RATE = 0.4
 """Share of proposals that the first round is expected to keep."""
-GUIDE = 1 << 14
-"""Steps of the table that finds the rectangle of most proposals; a power of two, so that they are exact."""
-DRAW, ORDER, ESTIMATE = 1, 2, 3  # streams of random numbers
-
-
-@dataclass(frozen=True)
-class Proposer:
-    """Draws one block of triples: rectangles by mass, head and tail by weight, thinned to the law.
-
-    A triple is proposed by p(cluster)·p(h, t | cluster) and kept with probability p(r | h, t). A value of its own,
-    so that it can be sent to another process.
-    """
-
-    law: Law
-    seed: int
-
-    @cached_property
-    def cumulative(self) -> Array:
-        """Running sum of the masses of the rectangles."""
-        r = self.law.rectangles
-        return np.cumsum(self.law.pair_scale[r.clusters] * r.heads.masses * r.tails.masses)
-
-    @cached_property
-    def guide(self) -> Ids:
-        """The rectangle that each of some equally spaced numbers from 0 to 1 falls in."""
-        ends = np.linspace(0, 1, GUIDE + 1) * self.cumulative[-1]
-        return np.asarray(np.searchsorted(self.cumulative, ends, side="right"))
-
-    def _rectangles(self, uniform: Array) -> Ids:
-        """Draw rectangles by mass, without a search where both ends of a step of the guide fall in one."""
-        steps = (uniform * GUIDE).astype(np.int64)
-        chosen = self.guide[steps]
-        rest = np.flatnonzero(self.guide[1:][steps] != chosen)
-        chosen[rest] = np.searchsorted(self.cumulative, uniform[rest] * self.cumulative[-1], side="right")
-        return np.minimum(chosen, len(self.cumulative) - 1)
-
-    def __call__(self, block: int) -> Ids:
-        """Return the triples of one block, shape (n, 3); every block has its own stream."""
-        law, cells = self.law, self.law.rectangles
-        where, head, tail, keep = generator(self.seed, DRAW, block).random((4, DRAW_BLOCK))
-        chosen = self._rectangles(where)
-        heads, tails = cells.heads.pick(chosen, head), cells.tails.pick(chosen, tail)
-        h, t = cells.heads.entities[heads], cells.tails.entities[tails]
-        differ = h != t
-        if law.smooth:
-            return self._relate(h[differ], t[differ], keep[differ])
-        weights = law.relation_law.weights(cells.heads.values[heads] * cells.tails.values[tails])
-        kept = np.flatnonzero(differ & (keep < law.divide(weights, h, t)))
-        return np.stack([h[kept], cells.relations[chosen[kept]], t[kept]], axis=1)
-
-    def _relate(self, h: Ids, t: Ids, uniform: Array) -> Ids:
-        """Draw a relation for each pair, every one of which is possible; keep the allowed ones."""
-        parts = []
-        for start in range(0, len(h), 4096):
-            part = slice(start, start + 4096)
-            products = self.law.counts.heads[h[part]].toarray() * self.law.counts.tails[t[part]].toarray()
-            running = np.cumsum(self.law.relation_law.weights(products.astype(np.float64)), axis=1)
-            parts.append((running <= uniform[part, None] * running[:, -1:]).sum(axis=1))
-        r = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
-        kept = self.law.relations_allowed[r]
-        return np.stack([h[kept], r[kept], t[kept]], axis=1)
+ORDER = 2  # the stream of random numbers of an order; 1 is that of the proposals
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, hstack
 
 from nnmfaug.counts import Array, Counts, DistinctRows, cross
-from nnmfaug.embedding import check, noise, phase, read_only, triangle, used
+from nnmfaug.decomposition import noise, phase, read_only, triangle, used
+from nnmfaug.embedding import check
 from nnmfaug.engine import one_thread
 
 

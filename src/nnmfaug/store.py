@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from nnmfaug.clustering import Partition
 from nnmfaug.counts import Array, Counts
 from nnmfaug.embedding import Embedding, Factors
 from nnmfaug.errors import DataError
@@ -20,6 +19,7 @@ from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.io.files import replacing
 from nnmfaug.io.npz import BROKEN, Arrays, check, read_arrays, write_arrays
 from nnmfaug.law import Law
+from nnmfaug.partition import Partition
 from nnmfaug.sampling import TripleDistribution
 from nnmfaug.vocabulary import Vocabulary, unique_triples
 from nnmfaug.weights import CountProduct

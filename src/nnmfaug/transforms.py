@@ -7,10 +7,11 @@ from typing import Protocol
 
 import numpy as np
 
-from nnmfaug.clustering import Agglomerative, Clusterer, cluster
+from nnmfaug.clustering import Agglomerative
 from nnmfaug.counts import Counts
 from nnmfaug.embedding import NMF
 from nnmfaug.graph import KnowledgeGraph
+from nnmfaug.partition import Clusterer, cluster
 from nnmfaug.recipe import Embedder, default_clusters
 from nnmfaug.vocabulary import IntArray, Vocabulary
 
