@@ -27,7 +27,8 @@ Space = Mapping[str, tuple[Any, ...]]
 SPACE: Space = {
     "init": (0.2, 1.0, 2.0, 3.0, 6.0),
     "temperature": (0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0),
-    "dropout": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6),
+    "dropout": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6),
+    "self_negative": (0.0, 10.0, 50.0, 200.0),
     "lr": (0.1, 0.15, 0.25, 0.4),
     "batch_size": (128, 256, 512, 1024),
     "negatives": (64, 256, 1024, 4096),
@@ -70,6 +71,8 @@ def search(splits: na.Splits, start: LinkPredictor, fixed: set[str], path: Path,
     """Add trials to the file until there are as many as asked for."""
     path.parent.mkdir(parents=True, exist_ok=True)
     space = {name: values for name, values in SPACE.items() if name not in fixed}
+    if start.loss != "softmax":
+        space.pop("self_negative", None)
     if "negatives" in space:  # with as many as there are entities, all are taken
         space["negatives"] = tuple(sorted({min(n, splits.train.n_entities) for n in space["negatives"]}))
     while len(done := read(path)) < args.trials:
@@ -117,8 +120,9 @@ def plain(settings: LinkPredictor) -> dict[str, Any]:
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """Return the trials of a file."""
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+    """Return the trials of a file; settings that were not known then have their defaults."""
+    trials = [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+    return [{**trial, "settings": {**plain(LinkPredictor()), **trial["settings"]}} for trial in trials]
 
 
 if __name__ == "__main__":

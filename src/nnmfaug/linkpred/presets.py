@@ -45,7 +45,9 @@ _SMALL_ROTATE = replace(
 )
 
 TUNED: dict[tuple[str, str], LinkPredictor] = {
-    ("transe", "wn18rr"): replace(_WN18RR, model="transe", dim=512, dropout=0.25, epochs=24),
+    ("transe", "wn18rr"): replace(
+        _WN18RR, model="transe", dim=512, temperature=2.0, dropout=0.0, self_negative=50.0, epochs=24
+    ),
     ("rotate", "wn18rr"): replace(_WN18RR, model="rotate", dim=256, epochs=50),
     ("transe", "umls"): replace(_SMALL_TRANSE, temperature=1.5),
     ("transe", "kinships"): replace(_SMALL_TRANSE, temperature=3.0, lr=0.1),
