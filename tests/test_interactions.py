@@ -29,12 +29,23 @@ class Squared(RotatEInteraction):
         return -(super().forward(h, r, t) ** 2)
 
 
+class Moduli(RotatEInteraction):
+    """RotatE as its authors have it, the sum of the moduli; PyKEEN's forward does not look at ``p`` either."""
+
+    def __init__(self) -> None:
+        super().__init__(p=1)
+
+    def forward(self, h: Tensor, r: Tensor, t: Tensor) -> Tensor:
+        return -(h * r - t).abs().sum(-1)
+
+
 PAIRS: list[tuple[Any, Any]] = [
     (FastTransE(p=1), TransEInteraction(p=1)),
     (FastTransE(p=2), TransEInteraction(p=2)),
     (FastTransE(p=2, power_norm=True), TransEInteraction(p=2, power_norm=True)),
     (FastRotatE(), RotatEInteraction()),
     (FastRotatE(power_norm=True), Squared()),
+    (FastRotatE(p=1), Moduli()),
 ]
 
 
@@ -64,11 +75,12 @@ def test_scores_and_gradients_are_those_of_pykeen(fast: Any, stock: Any, shapes:
         torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5, msg=name)
 
 
+@pytest.mark.parametrize("pair", [(FastRotatE(), RotatEInteraction()), (FastRotatE(p=1), Moduli())], ids=[2, 1])
 @pytest.mark.parametrize("shapes", SHAPES.values(), ids=SHAPES)
-def test_gradients_of_angles_are_those_of_pykeen(shapes: Any) -> None:
+def test_gradients_of_angles_are_those_of_pykeen(shapes: Any, pair: Any) -> None:
     """Along a rotation; across it, |r| changes, which RotatE does not have, and the two forms differ."""
     found = []
-    for interaction in (FastRotatE(), RotatEInteraction()):
+    for interaction in pair:
         h, _, t = draw(shapes, rotate=True)
         angles = torch.linspace(-3, 3, int(np.prod(shapes[1]))).view(shapes[1]).requires_grad_()
         scores = interaction(h, torch.polar(torch.ones_like(angles), angles), t)
@@ -93,5 +105,18 @@ def test_rotate_with_the_squared_norm_is_the_formula_of_the_paper() -> None:
 
 
 def test_rotate_refuses_another_norm() -> None:
-    with pytest.raises(ValueError, match="p=1: RotatE by a matrix product knows p=2 only"):
-        FastRotatE(p=1)
+    with pytest.raises(ValueError, match="p=3: RotatE has the norms 1 and 2"):
+        FastRotatE(p=3)
+
+
+def test_sums_of_moduli_are_right_where_numbers_are_equal_and_queries_many() -> None:
+    rng = torch.Generator().manual_seed(1)
+    queries, candidates = (torch.randn(n, 9, dtype=torch.cfloat, generator=rng) for n in (4000, 30))
+    queries[0] = candidates[0]
+    h, t = queries[:, None].requires_grad_(), candidates[None].requires_grad_()
+    scores = FastRotatE(p=1)(h, torch.ones_like(h), t)
+    torch.testing.assert_close(scores, -(h - t).abs().sum(-1), rtol=1e-5, atol=1e-5)
+    scores[0, 0].backward()
+    assert scores[0, 0] == 0
+    assert h.grad is not None
+    assert not h.grad.any(), "a distance of 0 has no direction"

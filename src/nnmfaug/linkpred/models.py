@@ -38,7 +38,7 @@ def make_model(settings: LinkPredictor, factory: CoreTriplesFactory) -> ERModel[
     if rotate:
         angles = Embedding(max_id=factory.num_relations, shape=settings.dim, initializer=_angles)
         relations: Any = TransformedRepresentation(transformation=Rotation(), base=angles)
-        interaction: Any = FastRotatE(power_norm=settings.squared)
+        interaction: Any = FastRotatE(p=settings.norm, power_norm=settings.squared)
     else:
         relations = Embedding(max_id=factory.num_relations, shape=settings.dim, initializer=_normal(settings.init))
         interaction = FastTransE(p=settings.norm, power_norm=settings.squared)

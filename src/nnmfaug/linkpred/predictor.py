@@ -27,7 +27,8 @@ class LinkPredictor:
     dim
         Numbers per entity, complex ones for RotatE.
     norm, squared
-        Which norm TransE has (1 or 2); whether the norm is squared, as in the paper's Table 3 of RotatE.
+        Which norm, 1 or 2 (1 is the sum of the moduli for RotatE, and slower); whether it is squared, if it is 2,
+        as in the paper's Table 3 of RotatE.
     normalize
         Whether entities are scaled to length 1 after each step.
     init
