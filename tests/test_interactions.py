@@ -109,14 +109,23 @@ def test_rotate_refuses_another_norm() -> None:
         FastRotatE(p=3)
 
 
-def test_sums_of_moduli_are_right_where_numbers_are_equal_and_queries_many() -> None:
-    rng = torch.Generator().manual_seed(1)
-    queries, candidates = (torch.randn(n, 9, dtype=torch.cfloat, generator=rng) for n in (4000, 30))
-    queries[0] = candidates[0]
-    h, t = queries[:, None].requires_grad_(), candidates[None].requires_grad_()
-    scores = FastRotatE(p=1)(h, torch.ones_like(h), t)
-    torch.testing.assert_close(scores, -(h - t).abs().sum(-1), rtol=1e-5, atol=1e-5)
+@pytest.mark.parametrize(("n_queries", "n_candidates"), [(4000, 30), (3, 9000), (0, 5), (5, 0)])
+def test_sums_of_moduli_are_right_in_all_blocks(n_queries: int, n_candidates: int) -> None:
+    rng, found = torch.Generator().manual_seed(1), []
+    parts = [torch.randn(n, 9, dtype=torch.cfloat, generator=rng) for n in (n_queries, n_candidates)]
+    for interaction in (FastRotatE(p=1), Moduli()):
+        h, t = parts[0][:, None].clone().requires_grad_(), parts[1][None].clone().requires_grad_()
+        scores = interaction(h, torch.ones_like(h), t)
+        (scores * torch.linspace(-1, 1, scores.numel()).view(scores.shape)).sum().backward()
+        found.append((scores.detach(), h.grad, t.grad))
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
+def test_a_distance_of_zero_has_no_direction() -> None:
+    h = torch.randn(2, 1, 9, dtype=torch.cfloat, generator=torch.Generator().manual_seed(1)).requires_grad_()
+    scores = FastRotatE(p=1)(h, torch.ones_like(h), h.detach()[:1])
     scores[0, 0].backward()
     assert scores[0, 0] == 0
     assert h.grad is not None
-    assert not h.grad.any(), "a distance of 0 has no direction"
+    assert not h.grad.any()

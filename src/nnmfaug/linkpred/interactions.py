@@ -8,6 +8,7 @@ their real and imaginary parts.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import torch
@@ -74,27 +75,30 @@ class FastRotatE(RotatEInteraction):
 class ModulusSums(torch.autograd.Function):
     """Σ_k |q_k − c_k| of all pairs of complex rows, given as real and imaginary parts.
 
-    An array of shape (queries, candidates, d) would be written and read a dozen times. Here a few queries at a
-    time stay in the processor's cache, and what the gradient needs is computed again.
+    An array of shape (queries, candidates, d) would be written and read a dozen times. Here a few rows at a time
+    stay in the processor's cache, and what the gradient needs is computed again.
     """
 
     @staticmethod
     def forward(ctx: Any, qx: Tensor, qy: Tensor, cx: Tensor, cy: Tensor) -> Tensor:  # noqa: ANN401  # torch's
         """Return the distances, shape (queries, candidates)."""
         ctx.save_for_backward(qx, qy, cx, cy)
-        return torch.cat([_moduli(qx[i], qy[i], cx, cy)[2].sum(-1) for i in _few(qx, cx)])
+        found = qx.new_empty(len(qx), len(cx))
+        for i, j in _few(qx, cx):
+            found[i, j] = _moduli(qx[i], qy[i], cx[j], cy[j])[2].sum(-1)
+        return found
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, ...]:  # noqa: ANN401
         """Return the gradients of the four parts; of a difference of 0 it is 0."""
         qx, qy, cx, cy = ctx.saved_tensors
-        of_c, of_q = [torch.zeros_like(cx), torch.zeros_like(cy)], [torch.empty_like(qx), torch.empty_like(qy)]
-        for i in _few(qx, cx):
-            x, y, modulus = _moduli(qx[i], qy[i], cx, cy)
-            share = grads[0][i, :, None] / modulus.clamp_(min=torch.finfo(modulus.dtype).tiny)
-            for part, own, others in zip((x.mul_(share), y.mul_(share)), of_q, of_c, strict=True):
-                own[i] = part.sum(1)
-                others.sub_(part.sum(0))
+        of_q, of_c = [torch.zeros_like(qx), torch.zeros_like(qy)], [torch.zeros_like(cx), torch.zeros_like(cy)]
+        for i, j in _few(qx, cx):
+            x, y, modulus = _moduli(qx[i], qy[i], cx[j], cy[j])
+            share = grads[0][i, j, None] / modulus.clamp_(min=torch.finfo(modulus.dtype).tiny)
+            for part, own, other in zip((x.mul_(share), y.mul_(share)), of_q, of_c, strict=True):
+                own[i] += part.sum(1)
+                other[j] -= part.sum(0)
         return *of_q, *of_c
 
 
@@ -102,9 +106,12 @@ _IN_CACHE = 1 << 16
 """Numbers that are worked on at a time."""
 
 
-def _few(queries: Tensor, candidates: Tensor) -> Iterator[slice]:
-    step = max(1, _IN_CACHE // max(1, candidates.numel()))
-    return (slice(start, start + step) for start in range(0, len(queries), step))
+def _few(queries: Tensor, candidates: Tensor) -> Iterator[tuple[slice, slice]]:
+    n, d = candidates.shape
+    columns = max(1, min(n, _IN_CACHE // max(1, d)))
+    rows = max(1, _IN_CACHE // (columns * max(1, d)))
+    starts = product(range(0, len(queries), rows), range(0, n, columns))
+    return ((slice(i, i + rows), slice(j, j + columns)) for i, j in starts)
 
 
 def _moduli(qx: Tensor, qy: Tensor, cx: Tensor, cy: Tensor) -> tuple[Tensor, Tensor, Tensor]:
