@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import nnmfaug as na
+from nnmfaug.cli_compare import _notes
 from test_cli import Done
 from test_cli import run as run_in
 
@@ -225,3 +226,26 @@ def test_a_model_that_is_gone_can_be_made_again(tmp_path: Path) -> None:
     (folder / "random-seed0.json").unlink()
     assert run("compare", "nations", "--arm", "random", *SMALL, "-o", str(folder)).returncode == 0
     assert run(*ask).returncode == 0
+
+
+def test_notes_take_each_seed_with_its_own_generated_triples() -> None:
+    ranks = {"baseline": ([1, 2, 4, 4], [1, 1, 1, 1]), "auto": ([1, 1, 1, 2], [2, 2, 2, 1])}
+    rows: tuple[list[int], ...] = ([], [3])
+    runs = [
+        na.Run(
+            arm,
+            seed,
+            na.Ranks(filtered=np.array([each, each]).T.astype(float), raw=np.ones((4, 2))),
+            {
+                "generated": {"in_valid": 0, "in_test": len(rows[seed]), "test_rows": rows[seed]},
+                "arm": {"amount": 1.0},
+            }
+            if arm == "auto"
+            else {"generated": None, "arm": None},
+        )
+        for arm, seeds in ranks.items()
+        for seed, each in enumerate(seeds)
+    ]
+    (note,) = (note for note in _notes(runs) if "generated" in note)
+    before, after = (1 + 1 / 2 + 1 / 4 + 1 / 4 + 3) / 7, (1 + 1 + 1 + 1 / 2 + 3 / 2) / 7
+    assert note.endswith(f"generated 1.0000 → 1.0000, on the others {before:.4f} → {after:.4f}")

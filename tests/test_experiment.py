@@ -14,7 +14,7 @@ from nnmfaug.arms import Duplicate, Given
 from nnmfaug.experiment import model_folder
 from nnmfaug.io import to_pykeen
 from nnmfaug.linkpred import predictor
-from nnmfaug.linkpred.shared import _mostly_symmetric
+from nnmfaug.linkpred.shared import _symmetry
 from nnmfaug.progress import reporting_to
 
 SMALL = na.LinkPredictor(model="transe", dim=8, epochs=2, negatives=16)
@@ -101,7 +101,7 @@ def test_an_entity_is_less_near_to_itself_if_that_is_a_negative(splits: na.Split
     lengths = []
     for settings in (way, replace(way, self_negative=100.0)):
         model = settings.train(splits, options=ONE).model
-        symmetric = _mostly_symmetric(to_pykeen(splits.train, reciprocal=True))
+        symmetric, _ = _symmetry(to_pykeen(splits.train, reciprocal=True))
         relations = model.relation_representations[0]().detach().norm(dim=1)
         lengths.append(float(relations[~symmetric].mean() / relations[symmetric].mean()))
     assert lengths[1] > 1.2 * lengths[0]
@@ -117,7 +117,10 @@ def test_what_old_runs_lack_is_told(splits: na.Splits, tmp_path: Path, monkeypat
         na.run_experiment(splits, SMALL, {"baseline": None}, seeds=range(2), folder=tmp_path, options=curved)
     monkeypatch.setattr(experiment, "version", lambda _: "99")
     with pytest.warns(UserWarning, match=r"are by nnmfaug \d\S*, new ones are by 99"):
-        na.run_experiment(splits, SMALL, {"baseline": None}, seeds=[0], folder=tmp_path, options=ONE)
+        na.run_experiment(splits, SMALL, {"baseline": None}, seeds=range(3), folder=tmp_path, options=ONE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing is new
+        na.run_experiment(splits, SMALL, {"baseline": None}, seeds=[0], folder=tmp_path, options=curved)
 
 
 def test_each_seed_draws_triples_of_its_own_from_train_alone(splits: na.Splits) -> None:
@@ -228,7 +231,9 @@ def test_models_of_arms_have_folders_of_their_own() -> None:
         ({"lr": float("inf")}, "lr=inf: must be a number above 0"),
         ({"norm": 3}, "norm=3"),
         ({"shared": False}, "loss='softmax' goes with shared=True"),
-        ({"self_negative": 1.0, "loss": "self-adversarial"}, "self_negative=1.0: .* goes with loss='softmax'"),
+        ({"self_negative": 1.0, "loss": "self-adversarial"}, "self_negative goes with loss='softmax'"),
+        ({"self_negative": -1.0}, "self_negative=-1.0: must be a number from 0"),
+        ({"norm": 1, "squared": True}, "squared=True goes with norm=2"),
     ],
 )
 def test_impossible_settings_are_refused(settings: dict[str, object], message: str) -> None:

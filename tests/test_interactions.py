@@ -125,7 +125,12 @@ def test_sums_of_moduli_are_right_in_all_blocks(n_queries: int, n_candidates: in
 def test_a_distance_of_zero_has_no_direction() -> None:
     h = torch.randn(2, 1, 9, dtype=torch.cfloat, generator=torch.Generator().manual_seed(1)).requires_grad_()
     scores = FastRotatE(p=1)(h, torch.ones_like(h), h.detach()[:1])
-    scores[0, 0].backward()
+    (50 * scores[0, 0]).backward()
     assert scores[0, 0] == 0
     assert h.grad is not None
     assert not h.grad.any()
+
+
+def test_norms_can_be_told_apart() -> None:
+    ways = [FastRotatE(p=1), FastRotatE(), FastRotatE(power_norm=True), FastTransE(p=1), FastTransE(p=2)]
+    assert len({repr(way) for way in ways}) == len(ways)

@@ -18,6 +18,7 @@ from pykeen.losses import (
     CrossEntropyLoss,
     Loss,
     MarginRankingLoss,
+    NoSampleWeightSupportError,
     NSSALoss,
     UnsupportedLabelSmoothingError,
 )
@@ -29,14 +30,10 @@ from torch.nn import functional
 
 import nnmfaug as na
 from nnmfaug.linkpred import LinkPredictor
+from nnmfaug.linkpred.losses import SampledSoftmaxLoss, SelfAdversarialLoss
 from nnmfaug.linkpred.models import DropoutEmbedding, _drop, make_model
 from nnmfaug.linkpred.predictor import TrainOptions
-from nnmfaug.linkpred.shared import (
-    NNMFAugSharedTrainingLoop,
-    SampledSoftmaxLoss,
-    SelfAdversarialLoss,
-    SharedNegativesTrainingLoop,
-)
+from nnmfaug.linkpred.shared import NNMFAugSharedTrainingLoop, SharedNegativesTrainingLoop, _symmetry
 from nnmfaug.schedule import Polynomial
 
 SMALL = LinkPredictor(dim=6, epochs=3, batch_size=512, negatives=32, lr=0.05, decay=())
@@ -88,23 +85,24 @@ def make_batch(factory: CoreTriplesFactory, *, weights: bool = False) -> dict[st
 
 def brute_self_loss(model: Any, batch: dict[str, Tensor], known: set[tuple[int, ...]], itself: float) -> Tensor:
     """The softmax, triple by triple, where an entity that is there already has a weight of its own."""
-    positives, negatives = batch["positives"].tolist(), batch["negatives"].tolist()
-    step = 2 if model.use_inverse_triples else 1
+    negatives, step = batch["negatives"].tolist(), 2 if model.use_inverse_triples else 1
     share: dict[int, list[bool]] = {}
     for h, r, t in known:
         share.setdefault(r, []).append((t, r, h) in known)
     losses = []
     for side in (2,) if model.use_inverse_triples else (2, 0):
-        for row in positives:
+        for row, of_row in zip(batch["positives"].tolist(), batch["weights"], strict=True):
             other, weights = row[2 - side], {n: 13 / len(negatives) * negatives.count(n) for n in negatives}
-            weights.pop(row[side], None)
-            weights.pop(other, None)
-            if other != row[side] and np.mean(share[row[1] // step]) <= 0.5:
+            if len(negatives) > 13:
+                weights = dict.fromkeys(negatives, 1.0)
+            for none in (row[side], other):
+                weights.pop(none, None)
+            if (other, row[1] // step, other) not in known and np.mean(share[row[1] // step]) <= 0.5:
                 weights[other] = itself
             rivals = [(w, [n if i == side else x for i, x in enumerate(row)]) for n, w in weights.items()]
             scores = model.score_hrt(torch.tensor([row, *(rival for _, rival in rivals)]))[:, 0] / 0.5
             logs = torch.tensor([1.0, *(w for w, _ in rivals)]).log()
-            losses.append((scores + logs).logsumexp(0) - scores[0])
+            losses.append(of_row * ((scores + logs).logsumexp(0) - scores[0]))
     return torch.stack(losses).mean()
 
 
@@ -197,20 +195,32 @@ class TestTheLossIsTheOneOfBruteForce:
         assert found.item() == pytest.approx(torch.stack(expected).mean().item(), rel=1e-6)
 
     @WAYS
+    @pytest.mark.parametrize("everyone", [False, True], ids=["some", "everyone"])
     @pytest.mark.parametrize("name", ["transe", "rotate", "cp"])
-    def test_an_entity_may_be_a_negative_of_itself(self, name: str, inverse: bool) -> None:
+    def test_an_entity_may_be_a_negative_of_itself(self, name: str, everyone: bool, inverse: bool) -> None:
         factory = make_graph(inverse=inverse)
-        model, batch = build(name, factory), make_batch(factory)
+        batch = make_batch(factory, weights=True)
+        symmetric = _symmetry(factory)[0][batch["positives"][:, 1]]
+        assert symmetric.any()
+        h, r, _ = batch["positives"][~symmetric][0].tolist()
+        loop = torch.tensor([[h, r // (2 if inverse else 1), h]])  # one is a fact
+        factory = factory.clone_and_exchange_triples(torch.cat([factory.mapped_triples, loop]))
+        if everyone:
+            batch["negatives"] = torch.arange(14)
         known = set(map(tuple, factory.mapped_triples.tolist()))
-        relations = batch["positives"][:, 1] // (2 if inverse else 1)
-        loop = make_loop(model, factory, SampledSoftmaxLoss(temperature=0.5), self_negative=3.0)
-        symmetric = loop._symmetric[batch["positives"][:, 1]]
-        assert {bool(x) for x in symmetric} == {True, False}, relations
-        found = loop._process_batch(batch, 0, 7)
+        model = build(name, factory)
+        trainer = make_loop(model, factory, SampledSoftmaxLoss(temperature=0.5), self_negative=3.0)
+        found = trainer._process_batch(batch, 0, 7)
         expected = brute_self_loss(model, batch, known, 3.0)
         assert found.item() == pytest.approx(expected.item(), rel=1e-6)
         for ours, theirs in zip(gradients(found, model), gradients(expected, model), strict=True):
             torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-7)
+
+    def test_a_checkpoint_with_other_negatives_is_another(self) -> None:
+        factory = make_graph()
+        given: list[dict[str, Any]] = [{}, {"self_negative": 3.0}, {"num_negatives": 6}, {"self_negative": 4.0}]
+        loops = [make_loop(build("transe", factory), factory, SampledSoftmaxLoss(), **way) for way in given]
+        assert len({loop.checksum for loop in loops}) == len(given)
 
     @pytest.mark.parametrize("loss", [MarginRankingLoss(2.0), SelfAdversarialLoss()])
     def test_but_not_with_any_loss(self, loss: Any) -> None:
@@ -279,6 +289,8 @@ class TestLosses:
     def test_what_they_cannot_do_is_an_error(self) -> None:
         with pytest.raises(UnsupportedLabelSmoothingError):
             SampledSoftmaxLoss().process_slcwa_scores(**self.scores, label_smoothing=0.1)
+        with pytest.raises(NoSampleWeightSupportError):
+            SampledSoftmaxLoss().process_slcwa_scores(**self.scores, neg_weights=torch.ones(6, 8))
         with pytest.raises(UnsupportedLabelSmoothingError):
             SelfAdversarialLoss().process_slcwa_scores(**self.scores, label_smoothing=0.1)
 

@@ -208,21 +208,21 @@ def _notes(runs: list[na.Run]) -> Iterator[str]:
                 else "; if they were taken from there, the comparison is not fair"
             )
             yield f"{arm}: {made['in_valid']:,} of its triples are in valid, {made['in_test']:,} in test{fair}"
-        if 0 < len(made.get("test_rows", ())) < len(own[0].ranks) and "baseline" in groups:
-            pairs = [
-                [_mrr(each, own, generated=part) for each in (groups["baseline"], own)] for part in (True, False)
-            ]
+        rows = [run.settings["generated"].get("test_rows") for run in own]
+        total = sum(len(run.ranks) for run in own)
+        if None not in rows and 0 < sum(map(len, rows)) < total and "baseline" in groups:
+            pairs = [[_mrr(runs, rows, within) for runs in (groups["baseline"], own)] for within in (True, False)]
             there, others = (f"{before:.4f} → {after:.4f}" for before, after in pairs)
             yield f"{arm}: MRR on the test triples that were generated {there}, on the others {others}"
 
 
-def _mrr(runs: list[na.Run], arm: list[na.Run], *, generated: bool) -> float:
-    """Filtered MRR of runs on the test triples that an arm has generated, seed by seed, or on the others."""
+def _mrr(runs: list[na.Run], rows: list[list[int]], within: bool) -> float:
+    """Filtered MRR of runs on some test triples, others for each, or on all but these."""
     found = []
-    for run, own in zip(runs, arm, strict=True):
+    for run, own in zip(runs, rows, strict=True):
         there = np.zeros(len(run.ranks), dtype=np.bool_)
-        there[own.settings["generated"].get("test_rows", [])] = True
-        found.append(contributions(run.ranks.filtered, "mrr")[there == generated])
+        there[own] = True
+        found.append(contributions(run.ranks.filtered, "mrr")[there == within])
     return float(np.concatenate(found).mean())
 
 

@@ -26,6 +26,8 @@ from nnmfaug.transforms import Transform
 
 _OUTCOMES = ("versions", "generated", "options")
 """What a run's settings tell but need not be the same; another number of threads changes the last digits."""
+_LATER = {"self_negative": 0.0}
+"""Settings of a predictor that the first runs do not tell, and what they were then."""
 
 
 def run_experiment(
@@ -61,7 +63,8 @@ def run_experiment(
         found = _existing(folder, arm, seed, {**common, "arm": arm_settings(arms[arm])})
         if found is not None:
             runs[arm, seed] = found
-    _tell_of_old(list(runs.values()), common, options)
+    if len(runs) < len(todo):
+        _tell_of_old(list(runs.values()), common, curve=bool(options.evaluate_every and len(splits.valid)))
     first = {arm: _draw(arm, arms[arm], splits, seeds[0]) for arm in arms if (arm, seeds[0]) not in runs}
     for place, (arm, seed) in enumerate(todo):
         if (arm, seed) in runs:
@@ -171,8 +174,7 @@ def _existing(folder: Path, arm: str, seed: int, settings: dict[str, Any]) -> Ru
     run = load_run(path)
     plain = json.loads(json.dumps(settings))
     plain["data"]["name"] = run.settings.get("data", {}).get("name")  # a folder may be renamed
-    defaults = json.loads(json.dumps(asdict(LinkPredictor())))  # what an older version did not know
-    before = {**run.settings, "predictor": {**defaults, **run.settings.get("predictor", {})}}
+    before = {**run.settings, "predictor": {**_LATER, **run.settings.get("predictor", {})}}
     changed = [
         line for key in plain if key not in _OUTCOMES for line in _changes(key, before.get(key), plain[key])
     ]
@@ -183,15 +185,14 @@ def _existing(folder: Path, arm: str, seed: int, settings: dict[str, Any]) -> Ru
     return run
 
 
-def _tell_of_old(runs: Sequence[Run], settings: dict[str, Any], options: TrainOptions) -> None:
-    """Say what runs that are there already have not, or have from another version."""
+def _tell_of_old(runs: Sequence[Run], settings: dict[str, Any], *, curve: bool) -> None:
+    """Say what runs that are there already have not, or have from another version, unlike those to come."""
     now = settings["versions"]["nnmfaug"]
-    others = sorted({str(run.settings.get("versions", {}).get("nnmfaug")) for run in runs} - {now})
+    others = sorted({str(run.settings.get("versions", {}).get("nnmfaug", "?")) for run in runs} - {now})
     if others:
         msg = f"runs here are by nnmfaug {', '.join(others)}, new ones are by {now}: a new folder has all by one"
         warnings.warn(msg, UserWarning, stacklevel=3)
-    flat = sum(not run.curve for run in runs) if options.evaluate_every else 0
-    if flat:
+    if flat := sum(not run.curve for run in runs) if curve else 0:
         msg = (
             f"{flat} of the runs that are here already have no curve, only new ones get one: a new folder has all"
         )

@@ -1,12 +1,13 @@
-"""TransE and RotatE for a processor: the scores of PyKEEN's interactions, one to many by a matrix product.
+"""TransE and RotatE for a processor: the scores of PyKEEN's interactions, one to many without large arrays.
 
 PyKEEN broadcasts every query against every candidate, which makes an array of shape (queries, candidates, d).
-A distance needs only norms and one matrix product; and the norm of complex numbers, slow in torch, is the norm of
-their real and imaginary parts.
+A distance of norm 2 needs only norms and one matrix product; and the norm of complex numbers, slow in torch, is
+that of their real and imaginary parts. Sums of moduli are made a few rows at a time.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
@@ -15,9 +16,21 @@ import torch
 from pykeen.nn.modules import RotatEInteraction, TransEInteraction
 from pykeen.utils import ensure_complex
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 
-class FastTransE(TransEInteraction):
+class _Told:
+    """Tells its norm in the model's text, by which PyKEEN tells checkpoints apart."""
+
+    p: int
+    power_norm: bool
+
+    def extra_repr(self) -> str:
+        """What is not to be seen from the parts."""
+        return f"p={self.p}, power_norm={self.power_norm}"
+
+
+class FastTransE(_Told, TransEInteraction):
     """−‖h + r − t‖_p (Table 3 of the paper), or its p-th power with ``power_norm``.
 
     Examples
@@ -39,7 +52,7 @@ class FastTransE(TransEInteraction):
         return -(distance**self.p) if self.power_norm else -distance
 
 
-class FastRotatE(RotatEInteraction):
+class FastRotatE(_Told, RotatEInteraction):
     """−‖h ∘ r − t‖ over complex numbers; the paper's Table 3 squares it, which is ``power_norm=True``.
 
     PyKEEN 1.11.1 takes that argument and does not look at it. With p = 1 it is the sum of the moduli, which is no
@@ -89,13 +102,14 @@ class ModulusSums(torch.autograd.Function):
         return found
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, ...]:  # noqa: ANN401
         """Return the gradients of the four parts; of a difference of 0 it is 0."""
         qx, qy, cx, cy = ctx.saved_tensors
         of_q, of_c = [torch.zeros_like(qx), torch.zeros_like(qy)], [torch.zeros_like(cx), torch.zeros_like(cy)]
         for i, j in _few(qx, cx):
             x, y, modulus = _moduli(qx[i], qy[i], cx[j], cy[j])
-            share = grads[0][i, j, None] / modulus.clamp_(min=torch.finfo(modulus.dtype).tiny)
+            share = grads[0][i, j, None] / modulus.masked_fill_(modulus == 0, math.inf)
             for part, own, other in zip((x.mul_(share), y.mul_(share)), of_q, of_c, strict=True):
                 own[i] += part.sum(1)
                 other[j] -= part.sum(0)

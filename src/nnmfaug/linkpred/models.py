@@ -14,7 +14,7 @@ from pykeen.utils import NoRandomSeedNecessary
 from torch import Tensor, nn, optim
 
 from nnmfaug.linkpred.interactions import FastRotatE, FastTransE
-from nnmfaug.linkpred.shared import SampledSoftmaxLoss, SelfAdversarialLoss
+from nnmfaug.linkpred.losses import SampledSoftmaxLoss, SelfAdversarialLoss
 
 if TYPE_CHECKING:
     from nnmfaug.linkpred.predictor import LinkPredictor

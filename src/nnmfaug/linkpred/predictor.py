@@ -39,8 +39,8 @@ class LinkPredictor:
     negatives, shared
         Entities a triple is compared with; the same for the whole batch, or PyKEEN's own for each triple.
     self_negative
-        What (h, r, h) weighs among them, where another entity weighs 1, unless r is mostly symmetric; for 0 it is
-        like the others. For ``softmax``.
+        0: the entity itself is a negative like any other. Above 0, for ``softmax``: (h, r, h) always is one of
+        (h, r, t) and weighs so much, where another entity weighs 1; of mostly symmetric relations it is none.
     reciprocal
         Whether (t, r⁻¹, h) is trained on, too, and answers the question for heads.
     dropout
@@ -85,12 +85,15 @@ class LinkPredictor:
         if self.norm not in (1, 2) or not 0 <= self.dropout < 1:
             msg = f"norm={self.norm}, dropout={self.dropout}: must be 1 or 2, and from 0 to below 1"
             raise ValueError(msg)
-        if self.loss == "softmax" and not self.shared:
-            msg = "loss='softmax' goes with shared=True"
-            raise ValueError(msg)
-        if not 0 <= self.self_negative < math.inf or (self.self_negative and self.loss != "softmax"):
-            msg = f"self_negative={self.self_negative}: must be a number from 0, and goes with loss='softmax'"
-            raise ValueError(msg)
+        rules = (
+            (self.norm == 2 or not self.squared, "squared=True goes with norm=2"),
+            (self.shared or self.loss != "softmax", "loss='softmax' goes with shared=True"),
+            (0 <= self.self_negative < math.inf, f"self_negative={self.self_negative}: must be a number from 0"),
+            (not self.self_negative or self.loss == "softmax", "self_negative goes with loss='softmax'"),
+        )
+        for good, msg in rules:
+            if not good:
+                raise ValueError(msg)
 
     @classmethod
     def preset(cls, name: str, dataset: str = "") -> LinkPredictor:

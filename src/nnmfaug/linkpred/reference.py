@@ -15,7 +15,8 @@ from torch import optim
 
 from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.io import to_pykeen
-from nnmfaug.linkpred.shared import SampledSoftmaxLoss, SharedNegativesTrainingLoop
+from nnmfaug.linkpred.losses import SampledSoftmaxLoss
+from nnmfaug.linkpred.shared import SharedNegativesTrainingLoop
 
 Features = Callable[[KnowledgeGraph], NDArray[np.float64]]
 

@@ -8,23 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import torch
-from pykeen.losses import (
-    CrossEntropyLoss,
-    Loss,
-    NSSALoss,
-    UnsupportedLabelSmoothingError,
-    prepare_negative_scores_for_softmax,
-)
+from pykeen.losses import Loss
 from pykeen.models import ERModel
 from pykeen.triples import CoreTriplesFactory
 from torch import Tensor
-from torch.nn import functional
 
 from nnmfaug.linkpred.epochs import WholeEpochInstances, WholeEpochSLCWATrainingLoop
 from nnmfaug.linkpred.growing import GrowingMixin
+from nnmfaug.linkpred.losses import SampledSoftmaxLoss, SelfAdversarialLoss
 
 Batch = dict[str, Tensor]
 
@@ -58,9 +52,10 @@ class SharedNegativesTrainingLoop(WholeEpochSLCWATrainingLoop):
     num_negatives
         Random entities per batch; with as many as there are, each triple is scored against all.
     self_negative
-        What (h, r, h) weighs as a negative of (h, r, t), and (t, r, t), where another entity weighs 1; for 0 it is
-        like the others. TransE puts an entity next to itself by any short r, and a random negative hardly ever
-        says that this is wrong. Of mostly symmetric relations it must be so, there is no such negative.
+        0: the entity itself is a negative like any other. Above 0: (h, r, h) is always a negative of (h, r, t),
+        and (t, r, t), and weighs so much, where another entity weighs 1; but never if it is a training triple, nor
+        of relations that are mostly symmetric in the training triples. TransE puts an entity next to itself by any
+        short r, and random negatives hardly ever say that this is wrong.
     """
 
     instances: ClassVar[type[WholeEpochInstances]] = SharedNegativesInstances
@@ -83,7 +78,13 @@ class SharedNegativesTrainingLoop(WholeEpochSLCWATrainingLoop):
             msg = f"self_negative={self_negative}: must be a number from 0, and 0 for any loss but the softmax"
             raise ValueError(msg)
         self.num_negatives, self.self_negative = num_negatives, self_negative
-        self._symmetric = _mostly_symmetric(kwargs["triples_factory"])
+        if self_negative:
+            self._symmetric, self._loops = _symmetry(kwargs["triples_factory"])
+
+    @property
+    def checksum(self) -> str:
+        """PyKEEN's, and of what it does not know: a checkpoint with other negatives is refused."""
+        return f"{super().checksum}-{self.num_negatives}-{self.self_negative}"
 
     def _create_training_data_loader(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         if kwargs.get("sampler") is not None:
@@ -110,109 +111,47 @@ class SharedNegativesTrainingLoop(WholeEpochSLCWATrainingLoop):
         r = [rep(positives[:, 1]) for rep in model.relation_representations]
         true = _score(model, h, r, t)[:, None]
         one, many = [[x.unsqueeze(1) for x in part] for part in (h, r, t)], [x.unsqueeze(0) for x in n]
-        sides = [(_score(model, one[0], one[1], many), 2)]
+        sides = [(_score(model, one[0], one[1], many), 2, h)]
         if not model.use_inverse_triples:
-            sides.append((_score(model, many, one[1], one[2]), 0))
+            sides.append((_score(model, many, one[1], one[2]), 0, t))
         losses = [
             self.loss.process_slcwa_scores(
                 positive_scores=true,
                 label_smoothing=label_smoothing,
                 num_entities=model.num_entities,
                 pos_weights=weights,
-                **(
-                    self._with_self(scores, positives, negatives, side)
-                    if self.self_negative
-                    else _masked(self.loss, scores, positives[:, side, None] != negatives)
-                ),
+                **self._negatives(scores, positives, negatives, side, (x, r)),
             )
-            for scores, side in sides
+            for scores, side, x in sides
         ]
         total: Tensor = torch.stack(losses).mean() + model.collect_regularization_term()
         return total
 
-    def _with_self(self, scores: Tensor, positives: Tensor, negatives: Tensor, side: int) -> dict[str, Tensor]:
-        """Scores with one more for the entity that is there already, and what each weighs."""
-        model: Any = self.model
-        other, n = 2 - side, max(model.num_entities - 1, len(negatives))
-        itself = model.score_hrt(positives[:, [other, 1, other]])
-        impossible = self._symmetric.to(positives.device)[positives[:, 1]] | (positives[:, 0] == positives[:, 2])
-        scores = scores.masked_fill(
-            (positives[:, side, None] == negatives) | (positives[:, other, None] == negatives), -math.inf
-        )
-        weights = scores.new_full((len(negatives) + 1,), n / len(negatives))
-        weights[-1] = self.self_negative
-        itself = itself.masked_fill(impossible[:, None], -math.inf)
-        return {"negative_scores": torch.cat([scores, itself], dim=1), "neg_weights": weights}
+    def _negatives(
+        self, scores: Tensor, positives: Tensor, negatives: Tensor, side: int, query: tuple[Sequence[Tensor], ...]
+    ) -> dict[str, Tensor]:
+        """Scores of those that are none of the true one; with one more for the entity that is there already."""
+        if not self.self_negative:
+            return _masked(self.loss, scores, positives[:, side, None] != negatives)
+        entities, relations = positives[:, 2 - side, None], positives[:, 1, None]
+        scores = scores.masked_fill((positives[:, side, None] == negatives) | (entities == negatives), -math.inf)
+        symmetric, loops = (x.to(scores.device) for x in (self._symmetric, self._loops))
+        known = torch.isin(entities * len(symmetric) + relations, loops) | (entities == positives[:, side, None])
+        itself = _score(self.model, query[0], query[1], query[0])[:, None]  # type: ignore[arg-type]
+        itself = itself.masked_fill(symmetric[relations] | known, -math.inf)
+        # what the loss makes of K + 1 negatives is undone: K of them are a sample of all others
+        n, k = self.model.num_entities - 1, len(negatives)
+        given, wanted = max(n, k + 1) / (k + 1), max(n, k) / k
+        temperature = cast("SampledSoftmaxLoss", self.loss).temperature
+        parts = [
+            x + temperature * math.log(weight / given)
+            for x, weight in ((scores, wanted), (itself, self.self_negative))
+        ]
+        return {"negative_scores": torch.cat(parts, dim=1)}
 
 
 class NNMFAugSharedTrainingLoop(GrowingMixin, SharedNegativesTrainingLoop):
     """Shared negatives and a growing training set; ``pipeline(training_loop="nnmfaugshared")``."""
-
-
-class SampledSoftmaxLoss(CrossEntropyLoss):
-    """Softmax over the true triple and its negatives, which stand for all entities.
-
-    K negatives are a sample of the n − 1 others, so each weighs (n − 1)/K; with all of them it is the exact
-    cross-entropy; ``neg_weights`` says something else. Scores are divided by ``temperature`` first.
-    """
-
-    def __init__(self, temperature: float = 1.0) -> None:
-        super().__init__()
-        self.temperature = temperature
-
-    def process_slcwa_scores(
-        self,
-        positive_scores: Tensor,
-        negative_scores: Tensor,
-        label_smoothing: float | None = None,
-        batch_filter: Tensor | None = None,
-        num_entities: int | None = None,
-        pos_weights: Tensor | None = None,
-        neg_weights: Tensor | None = None,
-    ) -> Tensor:
-        """Mean loss of a batch; scores of shape (b, 1) and (b, K), −inf for what is no negative."""
-        if label_smoothing:
-            raise UnsupportedLabelSmoothingError(self)
-        scores = prepare_negative_scores_for_softmax(batch_filter, negative_scores, no_inf_rows=False)
-        k = scores.shape[1]
-        shift = math.log(max(num_entities - 1, k) / k) if num_entities else 0.0
-        true = positive_scores / self.temperature
-        total = torch.cat(
-            [true, scores / self.temperature + (shift if neg_weights is None else neg_weights.log())], dim=1
-        ).logsumexp(dim=1)
-        losses = total - true[:, 0]
-        return losses.mean() if pos_weights is None else (losses * pos_weights).mean()
-
-    def process_lcwa_scores(self, predictions: Tensor, labels: Tensor, **kwargs: Any) -> Tensor:  # type: ignore[override]  # noqa: ANN401
-        """Nothing is sampled there: PyKEEN's own, with the temperature."""
-        loss: Tensor = super().process_lcwa_scores(predictions / self.temperature, labels, **kwargs)
-        return loss
-
-
-class SelfAdversarialLoss(NSSALoss):
-    """PyKEEN's self-adversarial loss, with weights of positives; a row counts as its positive does."""
-
-    def process_slcwa_scores(
-        self,
-        positive_scores: Tensor,
-        negative_scores: Tensor,
-        label_smoothing: float | None = None,
-        batch_filter: Tensor | None = None,
-        num_entities: int | None = None,  # noqa: ARG002  # as PyKEEN calls it
-        pos_weights: Tensor | None = None,
-        neg_weights: Tensor | None = None,  # noqa: ARG002
-    ) -> Tensor:
-        """Loss of a batch; scores of shape (b, 1) and (b, K), −inf for what is no negative."""
-        if label_smoothing:
-            raise UnsupportedLabelSmoothingError(self)
-        scores = prepare_negative_scores_for_softmax(batch_filter, negative_scores, no_inf_rows=False)
-        adversarial = (self.inverse_softmax_temperature * scores).softmax(dim=1).detach()
-        negative = -functional.logsigmoid(-scores - self.margin)
-        negative = torch.where(adversarial > 0, adversarial * negative, 0.0).sum(1)
-        positive = -functional.logsigmoid(self.margin + positive_scores[:, 0])
-        losses = self.factor * (positive + negative)
-        total: Tensor = self._reduction_method(losses if pos_weights is None else losses * pos_weights)
-        return total
 
 
 def _score(model: ERModel[Any, Any, Any], h: Sequence[Tensor], r: Sequence[Tensor], t: Sequence[Tensor]) -> Tensor:
@@ -231,13 +170,19 @@ def _masked(loss: Loss, scores: Tensor, mask: Tensor) -> dict[str, Tensor]:
     return {"negative_scores": scores[mask], "batch_filter": mask}
 
 
-def _mostly_symmetric(factory: CoreTriplesFactory) -> Tensor:
-    """For each relation, and its inverse if it has one, whether half of its triples are there both ways."""
+def _symmetry(factory: CoreTriplesFactory) -> tuple[Tensor, Tensor]:
+    """Whether more than half of a relation's triples are there both ways; and the loops, as entity · n + relation.
+
+    Relations are counted with their inverses, if they have any.
+    """
     h, r, t = factory.mapped_triples.T
     n, n_relations = factory.num_entities, factory.real_num_relations
     both = torch.isin((t * n_relations + r) * n + h, (h * n_relations + r) * n + t)
     count, found = (
         torch.bincount(r, weights=x, minlength=n_relations) for x in (torch.ones(len(r)), both.float())
     )
-    symmetric = found * 2 > count
-    return symmetric.repeat_interleave(2) if factory.create_inverse_triples else symmetric
+    symmetric, loop = found * 2 > count, h == t
+    if not factory.create_inverse_triples:
+        return symmetric, (h * n_relations + r)[loop]
+    twice = 2 * (h * n_relations + r)[loop]  # relation r is 2r there, and its inverse 2r + 1
+    return symmetric.repeat_interleave(2), torch.cat([twice, twice + 1])
