@@ -1,4 +1,4 @@
-"""Settings with a name, chosen on valid triples before any augmented arm was run (one exception: docs/training.md).
+"""Settings with a name, chosen on valid triples before any augmented arm was run, but for one (docs/training.md).
 
 ``transe`` and ``rotate`` are for comparisons: those for any data set were searched on DL50a by
 ``benchmarks/tune.py``, those for nations, kinships and UMLS on these, those for WN18RR by hand from where a search
