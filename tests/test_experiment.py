@@ -14,6 +14,7 @@ from nnmfaug.arms import Duplicate, Given
 from nnmfaug.experiment import model_folder
 from nnmfaug.io import to_pykeen
 from nnmfaug.linkpred import predictor
+from nnmfaug.linkpred.presets import PRESETS
 from nnmfaug.linkpred.shared import _symmetry
 from nnmfaug.progress import reporting_to
 
@@ -242,14 +243,14 @@ def test_impossible_settings_are_refused(settings: dict[str, object], message: s
 
 
 def test_presets_exist_for_the_models_of_the_paper() -> None:
-    for name in ("transe", "rotate", "transe-paper", "rotate-paper"):
+    for name in PRESETS:
         assert na.LinkPredictor.preset(name).model == name.partition("-")[0]
     with pytest.raises(ValueError, match="no preset 'conve': there are transe, rotate"):
         na.LinkPredictor.preset("conve")
 
 
-@pytest.mark.parametrize("name", ["transe-paper", "rotate-paper"])
-def test_presets_of_the_paper_train(splits: na.Splits, name: str) -> None:
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_train(splits: na.Splits, name: str) -> None:
     trained = replace(na.LinkPredictor.preset(name), epochs=2).train(splits, options=ONE)
     assert len(trained.losses) == 2
 

@@ -33,7 +33,9 @@ def compare(
         list[str] | None,
         typer.Option(help=f"What to train: {ARMS}; may be repeated; else baseline, auto, random."),
     ] = None,
-    model: Annotated[str, typer.Option(help="A preset: transe, rotate, transe-paper, rotate-paper.")] = "rotate",
+    model: Annotated[
+        str, typer.Option(help="A preset: transe, rotate, rotate-long, transe-paper, rotate-paper.")
+    ] = "rotate",
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds; 5 can tell small differences.")] = 5,
     amount: Annotated[
         str | None,

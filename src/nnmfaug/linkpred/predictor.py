@@ -97,7 +97,7 @@ class LinkPredictor:
 
     @classmethod
     def preset(cls, name: str, dataset: str = "") -> LinkPredictor:
-        """Return settings by name: ``transe``, ``rotate``, ``transe-paper`` or ``rotate-paper``.
+        """Return settings by name: ``transe``, ``rotate``, ``rotate-long``, ``transe-paper``, ``rotate-paper``.
 
         Examples
         --------
