@@ -130,7 +130,7 @@ class SharedNegativesTrainingLoop(WholeEpochSLCWATrainingLoop):
     def _negatives(
         self, scores: Tensor, positives: Tensor, negatives: Tensor, side: int, query: tuple[Sequence[Tensor], ...]
     ) -> dict[str, Tensor]:
-        """Scores of those that are none of the true one; with one more for the entity that is there already."""
+        """Scores of the negatives, none of them true; maybe one more, for the entity that is there already."""
         if not self.self_negative:
             return _masked(self.loss, scores, positives[:, side, None] != negatives)
         entities, relations = positives[:, 2 - side, None], positives[:, 1, None]
