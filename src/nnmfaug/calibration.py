@@ -9,198 +9,138 @@ of such triples are true, so of those that are not in the graph
 
 are. What comes back therefore tells a, and tells π once q is known; q itself it does not tell, whatever the share
 (docs/decisions/0009). It is given, or the surest triples are taken for true: then π = 1 there, and q = a.
+
+Of some entities much is missing, of others nothing. So both a and q may depend on how much is known of head and
+tail. If a does, then q is thought to do the same, as far as the surest, of which none is false, allow it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.sparse import csr_array, hstack
+from scipy.special import expit, logit
 from scipy.stats import beta
 
 from nnmfaug.graph import KnowledgeGraph
-from nnmfaug.listed import Listed
-from nnmfaug.progress import report
-from nnmfaug.seeding import generator
+from nnmfaug.refits import N_KINDS, Bools, Conclusions, Ids, Refits
 from nnmfaug.vocabulary import IntArray
 
 Array = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Ids = NDArray[np.int64]
+Knots = tuple[Array, Array]
 
-_STREAM = 0xCA1
-N_KINDS = 8
 QUARTER = 0.25
 """This share of all that came back tells the completeness, the surest first."""
 FEW = 20
 """Fewer triples that come back say nothing about single ones."""
-ENOUGH = 50
-"""So many triples that two fits have in common tell how their confidences compare."""
+SLIGHT = 1 / 16
+"""Variance of how completeness depends on what is known, before anything is seen: dozens must speak for it."""
+DOUBT = 2.0
+"""So many standard errors may lie between how the surest depend on what is known and what is taken for true."""
+FAR = 1000.0
+"""No log odds are farther from 0."""
 IMPOSSIBLE = -20.0
 """Log odds of what nothing speaks for."""
-MAX_SEEN = 100_000
-"""Listed triples of a refit that are looked at."""
 
 
-@dataclass(frozen=True, eq=False)
-class Refits:
-    """Triples that refits listed, what is known of them, and which of them had been left out.
+@dataclass(frozen=True)
+class Completeness:
+    """Share of all facts that a graph holds, and how its log odds rise with what is known of head and tail."""
 
-    ``confidence`` is on the scale of the fit to all of train, ``share`` what each refit was without.
-    """
-
-    triples: IntArray
-    confidence: Array
-    kind: Ids
-    hit: Bools
-    number: Ids
     share: float
-
-    @property
-    def n_refits(self) -> int:
-        """Number of refits."""
-        return int(self.number.max(initial=-1)) + 1
-
-    def take(self, rows: Bools) -> Refits:
-        """Return some of the triples."""
-        parts = (self.triples[rows], self.confidence[rows], self.kind[rows], self.hit[rows], self.number[rows])
-        return Refits(*parts, self.share)
-
-
-def refit(
-    fit: Callable[[KnowledgeGraph], Listed], full: Listed, *, share: float = 0.1, n_refits: int = 5, seed: int = 0
-) -> Refits:
-    """Fit again and again without a random share of the graph."""
-    graph, parts = full.graph, []
-    for i in range(n_refits):
-        report("refitting", i, n_refits)
-        out = generator(seed, _STREAM, i).random(len(graph)) < share
-        rest, held = (KnowledgeGraph(graph.vocabulary, graph.triples[mask]) for mask in (~out, out))
-        listed = fit(rest)
-        triples = listed.triples[:MAX_SEEN]
-        confidence = _on_scale_of(full, listed)
-        hit, number = held.contains(triples), np.full(len(triples), i)
-        parts.append((triples, confidence, kinds(rest, triples), hit, number))
-    triples, confidence, kind, hit, number = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    return Refits(triples, confidence, kind, hit, number, share)
-
-
-def kinds(graph: KnowledgeGraph, triples: IntArray) -> Ids:
-    """What the graph has already: a tail of head and relation (1), a head of relation and tail (2), the pair (4).
-
-    The numbers of what it has are added.
-    """
-    found = np.zeros(len(triples), dtype=np.int64)
-    for weight, one, other in ((1, 0, 1), (2, 2, 1), (4, 0, 2)):
-        wanted, known = (
-            rows[:, one].astype(np.int64) * (graph.n_entities + graph.n_relations) + rows[:, other]
-            for rows in (triples, graph.triples)
-        )
-        found += weight * np.isin(wanted, known)
-    return found
+    slope: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Probability of truth by confidence, relation, and what is known of head and tail with it.
+    """Probability of truth by confidence, relation, and what is known of head and tail.
 
-    The log odds of a are ``slopes · base + offsets``, both of shape (relations, kinds), where the base is a rising
-    function of the confidence, linear between ``knots`` (confidence, value).
+    The log odds of a are ``slopes · base + offsets + gain · known``, where slopes and offsets, of shape
+    (relations, kinds), go by relation and kind, and the base is a rising function of the confidence, linear
+    between ``knots`` (confidence, value). Those of q are ``level + slope · known``. What is known of facts is
+    ``usual``: mean and deviation.
     """
 
-    knots: tuple[Array, Array]
+    knots: Knots
     slopes: Array
     offsets: Array
-    completeness: float = 0.5
+    gain: float = 0.0
+    usual: tuple[float, float] = (0.0, 1.0)
+    level: float = 0.0
+    slope: float = 0.0
 
-    def log_odds(self, triples: IntArray, confidence: Array, kind: Ids) -> Array:
+    def log_odds(self, listed: Conclusions, known: Array | float = 0.0) -> Array:
         """Logarithm of the odds that such a triple is in the graph."""
-        base = np.interp(confidence, *self.knots)
-        group = triples[:, 1], kind
-        found: Array = self.slopes[group] * base + self.offsets[group]
+        group = listed.triples[:, 1], listed.kind
+        base = np.interp(listed.confidence, *self.knots)
+        found: Array = self.slopes[group] * base + self.offsets[group] + self.gain * known
+        return found
+
+    def known(self, listed: Conclusions, number: Ids | int = 0) -> Array:
+        """How much is known of head and tail, in deviations from what is usual."""
+        mean, deviation = self.usual
+        found: Array = (
+            _known(listed, expit(np.interp(listed.confidence, *self.knots)), number) - mean
+        ) / deviation
         return found
 
     def __call__(self, graph: KnowledgeGraph, triples: IntArray, confidence: Array) -> Array:
-        """Return the probability of truth of triples that are not in the graph."""
-        return truth(self.log_odds(triples, confidence, kinds(graph, triples)), self.completeness)
+        """Return the probability of truth of triples that are not in the graph; pass all that are listed."""
+        listed = Conclusions.of(graph, triples, confidence)
+        known = self.known(listed)
+        probability: Array = np.exp(
+            np.minimum(self.log_odds(listed, known) - self.level - self.slope * known, 0.0)
+        )
+        return probability
 
 
 def truth(log_odds: Array, completeness: float) -> Array:
     """Probability of truth of what is not in the graph: π above, and at most 1."""
-    shift = np.log((1 - completeness) / completeness)
-    probability: Array = np.exp(np.minimum(log_odds + shift, 0.0))
+    probability: Array = np.exp(np.minimum(log_odds - logit(completeness), 0.0))
     return probability
 
 
-def calibrate(refits: Refits, n_relations: int, completeness: float) -> Calibration:
+def calibrate(refits: Refits, n_relations: int, completeness: Completeness) -> Calibration:
     """Learn from refits: a rising curve, then how each relation and kind differs from it, as far as they do."""
-    return replace(_learn(refits, n_relations), completeness=completeness)
+    found = _learn(refits, n_relations)
+    known = found.known(refits.listed, refits.number)[refits.hit]
+    level = float(logit(completeness.share)) + _spread_out(known, completeness.slope)
+    return replace(found, level=level, slope=completeness.slope)
 
 
-def curve(refits: Refits) -> tuple[Array, Array]:
-    """Log odds of being in the graph as a rising function of confidence, as knots (confidence, value)."""
-    confidence, back = _curve(refits.confidence, refits.hit)
-    return confidence, back - np.log(refits.share)
+def curve(refits: Refits) -> Knots:
+    """Log odds of being in the graph as a rising function of confidence, as knots (confidence, value).
 
-
-def _learn(refits: Refits, n_relations: int) -> Calibration:
-    knots, shape = _curve(refits.confidence, refits.hit), (n_relations, N_KINDS)
-    hits = int(refits.hit.sum())
-    if FEW <= hits < len(refits.hit):
-        slopes, offsets = _by_group(refits, np.interp(refits.confidence, *knots), n_relations * N_KINDS)
-    else:  # all came back; or little is known: next to impossible, however much is missing
-        slopes, offsets = np.zeros(shape), np.full(shape, knots[1][-1] if hits >= FEW else IMPOSSIBLE)
-    return Calibration(knots, slopes.reshape(shape), offsets.reshape(shape) - np.log(refits.share))
-
-
-def _by_group(refits: Refits, base: Array, n_groups: int) -> tuple[Array, Array]:
-    """Slope and offset of each relation and kind; those that tell little are as all together."""
-    from sklearn.linear_model import LogisticRegression
-
-    middle = float(base[refits.hit].mean())
-    groups = refits.triples[:, 1].astype(np.int64) * N_KINDS + refits.kind
-    places, shape = (np.arange(len(groups)), groups), (len(groups), n_groups)
-    own, sloped = (csr_array((values, places), shape=shape) for values in (np.ones(len(groups)), base - middle))
-    columns = hstack([csr_array((base - middle)[:, None]), sloped, own])
-    model = LogisticRegression(C=1.0, max_iter=1000).fit(columns, refits.hit)
-    slopes = model.coef_[0, 0] + model.coef_[0, 1 : n_groups + 1]
-    return slopes, model.intercept_[0] + model.coef_[0, n_groups + 1 :] - slopes * middle
-
-
-def _curve(confidence: Array, hit: Bools) -> tuple[Array, Array]:
-    """Log odds of coming back as a rising function of confidence, given at the ends of its steps."""
+    They are given at the ends of the function's steps.
+    """
     from sklearn.isotonic import isotonic_regression
 
+    hit = refits.hit
     if not len(hit):
         return np.array([0.0, 1.0]), np.full(2, IMPOSSIBLE)
-    values, places = np.unique(confidence.round(9), return_inverse=True)
+    values, places = np.unique(refits.confidence.round(9), return_inverse=True)
     counts = np.bincount(places)
     levels = isotonic_regression(np.bincount(places, hit) / counts, sample_weight=counts)
     ends = np.flatnonzero(np.diff(levels))
     knots = np.unique(np.concatenate([[0], ends, ends + 1, [len(levels) - 1]]))
-    return values[knots], _logit(np.clip(levels[knots], min(0.5 / len(hit), 0.01), 1 - 0.5 / len(hit)))
+    rates = np.clip(levels[knots], min(0.5 / len(hit), 0.01), 1 - 0.5 / len(hit))
+    return values[knots], logit(rates) - np.log(refits.share)
 
 
-def surest(refits: Refits, n_relations: int) -> float:
-    """Share of the surest triples that are in the graph: the completeness, if all are true.
-
-    Which are the surest, the other refits say. They are as many as hold a quarter of all that came back.
-    """
-    hits = total = 0
-    for i in range(refits.n_refits):
-        own = refits.number == i
-        one, others = refits.take(own), refits.take(~own)
-        calibration = _learn(others, n_relations)
-        order = np.argsort(-calibration.log_odds(one.triples, one.confidence, one.kind), kind="stable")
-        running = np.cumsum(one.hit[order])
-        n = int(np.searchsorted(running, QUARTER * one.hit.sum())) + 1
-        hits, total = hits + int(one.hit[order[:n]].sum()), total + min(n, len(order))
-    rate = (hits + 0.5) / (total + 1)
-    odds = rate / (1 - rate) / refits.share
-    return odds / (1 + odds)
+def surest(refits: Refits, n_relations: int) -> Completeness:
+    """Share of the surest triples that are in the graph: the completeness, if all are true."""
+    rows = _surest_rows(refits, n_relations)
+    found, hit = _learn(refits, n_relations), refits.hit[rows]
+    known = found.known(refits.listed, refits.number)
+    slope, error = _slope(known[rows], hit)
+    slope = float(np.clip(found.gain, slope - DOUBT * error, slope + DOUBT * error))
+    rate = (hit.sum() + 0.5) / (len(hit) + 1)
+    level = brentq(lambda x: expit(x + slope * known[rows]).mean() - rate, -FAR, FAR) - np.log(refits.share)
+    return Completeness(float(expit(level - _spread_out(known[refits.hit], slope))), slope)
 
 
 def jeffreys(hits: int, total: int) -> tuple[float, float]:
@@ -209,16 +149,74 @@ def jeffreys(hits: int, total: int) -> tuple[float, float]:
     return (0.0 if hits == 0 else low), (1.0 if hits == total else high)
 
 
-def _on_scale_of(full: Listed, listed: Listed) -> Array:
-    """Confidences of a refit as the full fit, which knows more, would give them: all higher by the same factor."""
-    own = listed.confidence[:MAX_SEEN]
-    theirs = full.confidence_of(listed.triples[:MAX_SEEN])
-    both = theirs > 0
-    if both.sum() < ENOUGH:
-        return own
-    scaled: Array = np.minimum(own * np.median(theirs[both] / own[both]), 1.0)
-    return scaled
+def _surest_rows(refits: Refits, n_relations: int) -> Bools:
+    """The surest triples of each refit, as the others say; they hold a quarter of all that came back, or more."""
+    chosen = np.zeros(len(refits.hit), dtype=np.bool_)
+    for i in range(refits.n_refits):
+        own = refits.number == i
+        calibration, one = _learn(refits.take(~own), n_relations), refits.take(own)
+        odds = calibration.log_odds(one.listed)
+        order = np.argsort(-odds, kind="stable")
+        enough = int(np.searchsorted(np.cumsum(one.hit[order]), QUARTER * one.hit.sum()))
+        chosen[own] = odds >= odds[order[min(enough, len(odds) - 1)]]
+    return chosen
 
 
-def _logit(p: Array) -> Array:
-    return np.asarray(np.log(p / (1 - p)))
+def _slope(known: Array, hit: Bools) -> tuple[float, float]:
+    """How the log odds of coming back rise with what is known, and the standard error of that."""
+    if not 0 < hit.sum() < len(hit):
+        return 0.0, float(np.sqrt(SLIGHT))
+    model = _fit(known[:, None], hit, SLIGHT)
+    chance = model.predict_proba(known[:, None])[:, 1]
+    weight = chance * (1 - chance)
+    spread = weight @ (known - np.average(known, weights=weight)) ** 2
+    return float(model.coef_[0, 0]), float(1 / np.sqrt(spread + 1 / SLIGHT))
+
+
+def _learn(refits: Refits, n_relations: int) -> Calibration:
+    knots, shape, hits = curve(refits), (n_relations, N_KINDS), int(refits.hit.sum())
+    if not FEW <= hits < len(refits.hit):  # all came back; or little is known: next to impossible
+        offset = knots[1][-1] if hits >= FEW else IMPOSSIBLE - np.log(refits.share)
+        return Calibration(knots, np.zeros(shape), np.full(shape, offset))
+    base = np.interp(refits.confidence, *knots)
+    known = _known(refits.listed, expit(base), refits.number)
+    usual = float(known[refits.hit].mean()), float(known[refits.hit].std()) or 1.0
+    slopes, offsets, gain = _by_group(refits, base, (known - usual[0]) / usual[1], n_relations * N_KINDS)
+    return Calibration(knots, slopes.reshape(shape), offsets.reshape(shape) - np.log(refits.share), gain, usual)
+
+
+def _by_group(refits: Refits, base: Array, known: Array, n_groups: int) -> tuple[Array, Array, float]:
+    """Slope and offset of each relation and kind, those that tell little as all together; what is known counts."""
+    middle = float(base[refits.hit].mean())
+    groups = refits.listed.triples[:, 1].astype(np.int64) * N_KINDS + refits.listed.kind
+    places, shape = (np.arange(len(groups)), groups), (len(groups), n_groups)
+    own, sloped = (csr_array((values, places), shape=shape) for values in (np.ones(len(groups)), base - middle))
+    columns = hstack([csr_array((base - middle)[:, None]), csr_array(known[:, None]), sloped, own])
+    model = _fit(columns, refits.hit)
+    slopes = model.coef_[0, 0] + model.coef_[0, 2 : n_groups + 2]
+    offsets = model.intercept_[0] + model.coef_[0, n_groups + 2 :] - slopes * middle
+    return slopes, offsets, float(model.coef_[0, 1])
+
+
+def _fit(columns: Any, hit: Bools, variance: float = 1.0) -> Any:  # noqa: ANN401  (sklearn has no types)
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=variance, max_iter=1000).fit(columns, hit)
+
+
+def _known(listed: Conclusions, chance: Array, number: Ids | int) -> Array:
+    """Facts to other conclusions, each by its chance, of head or tail, of which there are fewer, in logarithms."""
+    ends = listed.triples[:, [0, 2]].astype(np.int64)
+    ends += np.asarray(number).reshape(-1, 1) * (ends.max(initial=0) + 1)
+    others = np.bincount(ends.ravel(), np.repeat(chance, 2))[ends] - chance[:, None]
+    each: Array = np.log((listed.facts + 1) / (others + 1))
+    lesser: Array = each.min(axis=1)
+    return lesser
+
+
+def _spread_out(known: Array, slope: float) -> float:
+    """How much higher the log odds are where as much is known as usual than those of the share of all facts.
+
+    For each fact in the graph there are 1/q − 1 that are missing, where q is that of its own head and tail.
+    """
+    return float(np.log(np.exp(-slope * known).mean())) if len(known) else 0.0

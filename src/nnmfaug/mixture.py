@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nnmfaug.augmenters import Augmenter, Law
-from nnmfaug.calibration import Refits, calibrate, refit
+from nnmfaug.calibration import Completeness, calibrate
 from nnmfaug.graph import KnowledgeGraph, check_graph
 from nnmfaug.listed import Evidence, Listed
 from nnmfaug.quality import as_listed, check_completeness, completeness_of, estimate_completeness
+from nnmfaug.refits import Refits, refit
 from nnmfaug.rules import Rules
 from nnmfaug.samples import Sample, whole
 from nnmfaug.vocabulary import IntArray, first_places
@@ -63,13 +64,22 @@ class Mixture:
             msg = "a mixture needs a generator"
             raise ValueError(msg)
         parts = [_refitted(generator, graph, seed) for generator in self.generators]
-        q = self.completeness or _completeness(self.generators, [refits for _, refits in parts], graph, seed)
+        held = self._held([refits for _, refits in parts], graph, seed)
         measured = [
-            (full, calibrate(refits, graph.n_relations, q)(graph, full.triples, full.confidence))
-            for full, refits in parts
+            (full, calibrate(refits, graph.n_relations, own)(graph, full.triples, full.confidence))
+            for (full, refits), own in zip(parts, held, strict=True)
         ]
         names = [type(generator).__name__.lower() for generator in self.generators]
         return _merge(graph, measured, names, self.sharpness)
+
+    def _held(self, refits: Sequence[Refits], graph: KnowledgeGraph, seed: int) -> list[Completeness]:
+        """How complete the graph is for each generator, as rules tell it: those that are among them, or some."""
+        rules = [isinstance(generator, Rules) for generator in self.generators]
+        if any(rules):
+            found = completeness_of(refits[rules.index(True)], graph, self.completeness)
+        else:
+            found = Completeness(self.completeness or estimate_completeness(graph, seed=seed))
+        return [found if is_rules else Completeness(found.share) for is_rules in rules]
 
 
 @dataclass(frozen=True)
@@ -179,16 +189,6 @@ def _refitted(generator: Augmenter[Law], graph: KnowledgeGraph, seed: int) -> tu
 
     full = fit(graph)
     return full, refit(fit, full, seed=seed)
-
-
-def _completeness(
-    generators: Sequence[Augmenter[Law]], refits: Sequence[Refits], graph: KnowledgeGraph, seed: int
-) -> float:
-    """As rules tell it: those that are among the generators, or some."""
-    for generator, seen in zip(generators, refits, strict=True):
-        if isinstance(generator, Rules):
-            return completeness_of(seen, graph)
-    return estimate_completeness(graph, seed=seed)
 
 
 def _merge(

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from nnmfaug.augmenters import Augmenter, Law
-from nnmfaug.calibration import FEW, Refits, calibrate, curve, jeffreys, refit, surest, truth
+from nnmfaug.calibration import FEW, Completeness, calibrate, curve, jeffreys, surest, truth
 from nnmfaug.graph import KnowledgeGraph
 from nnmfaug.listed import Listed
+from nnmfaug.refits import Refits, refit
 from nnmfaug.rules import Rules
 from nnmfaug.samples import whole
 
@@ -108,13 +109,11 @@ def estimate_precision(
 
     full = fit(graph)
     refits = refit(fit, full, share=share, n_refits=n_refits, seed=seed)
-    if completeness is not None:
-        q = completeness
-    elif isinstance(method, Rules):
-        q = completeness_of(refits, graph)
+    if isinstance(method, Rules):
+        held = completeness_of(refits, graph, completeness)
     else:
-        q = estimate_completeness(graph, seed=seed)
-    return _estimate(full, refits, q, n, given=completeness is not None)
+        held = Completeness(completeness or estimate_completeness(graph, seed=seed))
+    return _estimate(full, refits, held, n, given=completeness is not None)
 
 
 def check_completeness(completeness: float | None) -> None:
@@ -145,16 +144,16 @@ def estimate_completeness(graph: KnowledgeGraph, *, seed: int = 0, share: float 
     """
     _check_refits(share, n_refits)
     rules = Rules()
-    return completeness_of(refit(rules.fit, rules.fit(graph), share=share, n_refits=n_refits, seed=seed), graph)
+    refits = refit(rules.fit, rules.fit(graph), share=share, n_refits=n_refits, seed=seed)
+    return completeness_of(refits, graph).share
 
 
-def completeness_of(refits: Refits, graph: KnowledgeGraph) -> float:
-    """As above, from refits of rules."""
-    return (
-        max(surest(refits, graph.n_relations), LEAST_COMPLETENESS)
-        if refits.hit.sum() >= FEW
-        else USUAL_COMPLETENESS
-    )
+def completeness_of(refits: Refits, graph: KnowledgeGraph, given: float | None = None) -> Completeness:
+    """As above, from refits of rules; how it depends on what is known, too, and that alone if it is given."""
+    if refits.hit.sum() < FEW:
+        return Completeness(given or USUAL_COMPLETENESS)
+    found = surest(refits, graph.n_relations)
+    return replace(found, share=given or max(found.share, LEAST_COMPLETENESS))
 
 
 def as_listed(dist: Law, n: int, *, seed: int) -> Listed:
@@ -167,17 +166,17 @@ def as_listed(dist: Law, n: int, *, seed: int) -> Listed:
     return Listed(dist.graph, sample.triples[order], np.exp(np.maximum(relative, LEAST))[order])
 
 
-def _estimate(full: Listed, refits: Refits, completeness: float, n: int, *, given: bool) -> PrecisionEstimate:
-    triples, confidence = full.triples[:n], full.confidence[:n]
+def _estimate(full: Listed, refits: Refits, held: Completeness, n: int, *, given: bool) -> PrecisionEstimate:
+    triples, confidence, completeness = full.triples[:n], full.confidence[:n], held.share
     odds = np.interp(confidence, *curve(refits))
     below, above = _uncertainty(refits, confidence.min(initial=1.0))
     slack, spread = 0.0 if given else np.log(FACTOR), _spread(refits, confidence, completeness)
     middle, low, high = (truth(odds + shift, completeness) for shift in (0.0, below - slack, above + slack))
     mean, least, most = (float(values.mean()) if len(values) else 0.0 for values in (middle, low, high))
     least, most = max(least - spread, 0.0), min(most + spread, 1.0)
-    calibration = calibrate(refits, full.graph.n_relations, completeness)
-    each, names = calibration(full.graph, triples, confidence), full.graph.vocabulary.relations
-    relations = {names[r]: float(each[triples[:, 1] == r].mean()) for r in np.unique(triples[:, 1]).tolist()}
+    calibration = calibrate(refits, full.graph.n_relations, held)
+    each, names = calibration(full.graph, full.triples, full.confidence), full.graph.vocabulary.relations
+    relations = {names[r]: float(each[:n][triples[:, 1] == r].mean()) for r in np.unique(triples[:, 1]).tolist()}
     return PrecisionEstimate(
         mean, least, most, completeness, len(triples), _bands(confidence, middle, refits), relations
     )
