@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,13 @@ def test_the_first_triples_and_their_weights_are_used(splits: na.Splits, monkeyp
         assert weight == tuple(na.Rules().fit(splits.train).confidence[:n].tolist())
 
 
+def test_triples_that_weigh_by_probability_are_tried_by_it(splits: na.Splits) -> None:
+    weighed = na.Augmentation(na.Auto(threshold=0.02), 1.0, na.Constant(), weight="probability")
+    found = na.run_pilot(splits, replace(SMALL, epochs=3), weighed, options=ONE)
+    confidence = na.Auto(threshold=0.02).fit(splits.train).confidence
+    assert set(found.scores) == {0, *(int((confidence >= level).sum()) for level in (0.5, 0.1, 0.02))}
+
+
 def test_what_cannot_be_trained_is_refused_before_pilots(splits: na.Splits) -> None:
     weighed = na.Augmentation(na.Rules(), 40, na.Constant(), weight="probability")
     paper = na.LinkPredictor.preset("transe-paper")
@@ -79,5 +87,19 @@ def test_the_command_line_tells_what_was_tried(tmp_path: Path) -> None:
     done = run(*common, "--arm", "auto", "--pilot", "-o", "runs", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "note: pilot runs, MRR on valid by number of triples: 0: " in done.stderr
+    kept, first = tmp_path / "runs" / "pilot.json", done
+    scores = json.loads(kept.read_text())["scores"]
+    document = json.loads((tmp_path / "runs" / "comparison.json").read_text())
+    assert document["pilot"]["mrr_on_valid"] == scores
+    kept.write_text(kept.read_text().replace(str(scores["0"]), "0.999"))  # it is not run again
+    done = run(*common, "--arm", "auto", "--pilot", "-o", "again", cwd=tmp_path)
+    assert done.stdout == first.stdout
+    (tmp_path / "again" / "pilot.json").write_bytes(kept.read_bytes())
+    done = run(*common, "--arm", "auto", "--pilot", "-o", "again", cwd=tmp_path)
+    assert "0: 0.9990" in done.stderr
+    assert "it is best without" in done.stderr
+    kept.write_text("{broken")
+    done = run(*common, "--arm", "auto", "--pilot", "-o", "runs", cwd=tmp_path)
+    assert done.stdout == first.stdout
     done = run(*common, "--arm", "random", "--pilot", "-o", "runs", cwd=tmp_path)
     assert "--pilot is for the arm auto" in done.stderr

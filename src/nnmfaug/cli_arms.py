@@ -29,7 +29,7 @@ class Entry:
 
     schedule: ScheduleName | None
     exponent: float
-    weight: str
+    weight: str | None
 
     def __post_init__(self) -> None:
         if not self.exponent > 0:
@@ -60,19 +60,28 @@ def make_arm(
 
 
 def piloted(
-    splits: na.Splits, predictor: na.LinkPredictor, arm: object, options: na.TrainOptions
-) -> na.Augmentation | None:
-    """Let short runs choose the amount of the arm auto; None if none is best."""
+    splits: na.Splits, predictor: na.LinkPredictor, arm: object, options: na.TrainOptions, folder: Path
+) -> tuple[na.Augmentation | None, na.Pilot]:
+    """Let short runs choose the amount of the arm auto, None if none is best, and return what they found.
+
+    Where triples weigh by their probability, unlikely ones are a choice, too.
+    """
     if not isinstance(arm, na.Augmentation):
         msg = "--pilot is for the arm auto: add --arm auto"
         raise ValueError(msg)
+    from nnmfaug.pilots import LEVELS, kept_pilot
+
+    if arm.weight == "probability":
+        arm = replace(arm, method=na.Auto(threshold=min(LEVELS)))
     with progress(), notes_of_warnings():
-        outcome = na.run_pilot(splits, predictor, arm, options=options)
+        outcome = kept_pilot(folder / "pilot.json", splits, predictor, arm, options)
     say(f"note: {outcome.reason}")
-    return replace(arm, amount=outcome.amount) if outcome.amount else None
+    return (replace(arm, amount=outcome.amount) if outcome.amount else None), outcome
 
 
-def _weight(text: str, arm: str) -> float | Literal["probability"]:
+def _weight(text: str | None, arm: str) -> float | Literal["probability"]:
+    if text is None:
+        return "probability" if arm == "auto" else 1.0
     if arm == "duplicate" or (text == "probability" and arm not in LISTED):
         return 1.0
     if text == "probability":

@@ -50,8 +50,12 @@ def compare(
         ),
     ] = None,
     weight: Annotated[
-        str, typer.Option(help="What a generated triple weighs in the loss; probability, for rules and auto.")
-    ] = "1",
+        str | None,
+        typer.Option(
+            help="What a generated triple weighs in the loss: a number, or probability, for rules and auto; else "
+            "that for auto, 1 for the others."
+        ),
+    ] = None,
     clusters: Annotated[int | None, typer.Option(min=1, help="Clusters of the arm nnmf.")] = None,
     pilot: Annotated[
         bool,
@@ -86,18 +90,19 @@ def compare(
         say(f"note: {model} with the settings that were chosen for {found.name}")
     predictor = replace(predictor, epochs=epochs or predictor.epochs, dim=dim or predictor.dim)
     n = None if amount is None else parse_amount(amount, len(found.train), "--amount")
-    entry = Entry(schedule, exponent, weight)
+    entry = Entry(schedule, exponent, weight or ("1" if predictor.loss == "margin" else None))
     arms = {name: make_arm(name, found, n, entry, clusters, reading.options) for name in given}
     options = TrainOptions(evaluate_every=curve, threads=threads, device=device)
+    tried: na.Pilot | None = None
     if pilot:
         check_experiment(found, predictor, arms, range(seeds), out)  # before anything is trained
-        arms["auto"] = piloted(found, predictor, arms.get("auto"), options)
+        arms["auto"], tried = piloted(found, predictor, arms.get("auto"), options, out)
     with progress(), notes_of_warnings():
         runs = run_experiment(found, predictor, arms, seeds=range(seeds), folder=out, options=options)
     alone = len(arms) == 1
     kinds: tuple[Kind, ...] = ("filtered", "raw")
     comparisons = {kind: None if alone else na.compare(runs, kind=kind) for kind in kinds}
-    document = _write(runs, comparisons, found, out)
+    document = _write(runs, comparisons, found, out, tried)
     if as_json:
         print_json(document)
         return
@@ -153,7 +158,9 @@ def _model(run: Path, arm: str) -> Path:
     return folder
 
 
-def _write(runs: list[na.Run], comparisons: Comparisons, splits: na.Splits, folder: Path) -> dict[str, Any]:
+def _write(
+    runs: list[na.Run], comparisons: Comparisons, splits: na.Splits, folder: Path, pilot: na.Pilot | None
+) -> dict[str, Any]:
     """Write comparison.json, and return what is in it."""
     from nnmfaug.breakdowns import breakdown
     from nnmfaug.comparison import to_json
@@ -165,6 +172,8 @@ def _write(runs: list[na.Run], comparisons: Comparisons, splits: na.Splits, fold
         "runs": [_run_entry(run) for run in runs],
         "settings": {key: value for key, value in runs[0].settings.items() if key not in ("arm", "generated")},
     }
+    if pilot is not None:
+        document["pilot"] = {"amount": pilot.amount, "mrr_on_valid": pilot.scores}
     for kind, comparison in comparisons.items():
         if comparison is not None:
             document[kind] = to_json(comparison)

@@ -27,7 +27,7 @@ MAX_DRAWN = 20_000
 """Triples drawn from a generator that cannot list what it has."""
 LEAST = 1e-12
 """Least probability of truth, so that it has a logarithm."""
-MAX_RELATIONS, MAX_TRIPLES, MAX_DEGREE = 30, 50_000, 10
+MAX_RELATIONS, MAX_TRIPLES, MAX_DEGREE = 30, 100_000, 10
 """What rules of three steps may take: relations, triples, and triples per entity."""
 
 

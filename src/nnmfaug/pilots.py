@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
 
-from nnmfaug.arms import Augmentation, Extra
+from nnmfaug.arms import Augmentation, Extra, arm_settings
 from nnmfaug.errors import DataError
 from nnmfaug.graph import KnowledgeGraph, Splits
+from nnmfaug.io.files import replacing
 from nnmfaug.linkpred import LinkPredictor, TrainOptions
 from nnmfaug.progress import report
 
 SHARE = 3
 """A pilot has the preset's epochs over this."""
+LEVELS = (0.5, 0.1, 0.02)
+"""How likely triples must be that weigh by their probability, to be tried."""
+PARTS = (0.25, 0.5, 1.0)
+"""Which parts of triples without a probability are tried."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +43,16 @@ def run_pilot(
     predictor: LinkPredictor,
     augmentation: Augmentation,
     *,
-    parts: Sequence[float] = (0.25, 0.5, 1.0),
+    parts: Sequence[float] | None = None,
     epochs: int | None = None,
     seed: int = 0,
     options: TrainOptions | None = None,
 ) -> Pilot:
-    """Train shortly without generated triples and with the first parts of them, and compare on valid.
+    """Train shortly without generated triples and with the first of them, and compare on valid.
 
-    With more triples there are fewer epochs, so that all make about as many steps if all triples are in use from
-    the start (``Constant``). Test is not looked at.
+    How many are tried goes by ``parts``; else by their probability of truth, if they weigh by it; else a quarter,
+    half and all. With more triples there are fewer epochs, so that all make about as many steps if all triples
+    are in use from the start (``Constant``). Test is not looked at.
 
     Examples
     --------
@@ -56,13 +65,13 @@ def run_pilot(
     """
     if not len(splits.valid):
         raise DataError("no valid triples, so nothing to judge pilot runs by", path=splits.name)
-    if not all(0 < part <= 1 for part in parts) or (epochs is not None and epochs < 1):
-        msg = f"parts={tuple(parts)}, epochs={epochs}: must be above 0 and at most 1, and from 1"
+    if not all(0 < part <= 1 for part in parts or ()) or (epochs is not None and epochs < 1):
+        msg = f"parts={parts}, epochs={epochs}: must be above 0 and at most 1, and from 1"
         raise ValueError(msg)
-    extra = augmentation.generate(splits.train, seed)
     n_epochs, size = epochs or max(predictor.epochs // SHARE, 1), len(splits.train)
+    extra = augmentation.generate(splits.train, seed)
     options, scores = options or TrainOptions(), {}
-    numbers = sorted({0, *(round(part * len(extra.graph)) for part in parts)})
+    numbers = sorted({0, *_amounts(extra, parts)})
     for done, n in enumerate(numbers):
         report("pilot runs", done, len(numbers))
         short = replace(predictor, epochs=max(round(n_epochs * size / (size + n)), 1))
@@ -70,7 +79,46 @@ def run_pilot(
         graph = _first(extra, n).graph if n else None
         trained = short.train(splits, graph, schedule=augmentation.schedule, seed=seed, options=own)
         scores[n] = trained.curve[-1]["mrr"]
+    return _judge(scores)
+
+
+def kept_pilot(
+    path: Path, splits: Splits, predictor: LinkPredictor, augmentation: Augmentation, options: TrainOptions
+) -> Pilot:
+    """As :func:`run_pilot`, kept in a file: if it is there, and of the same settings, nothing is trained."""
+    settings = {
+        "data": {"train": splits.train.digest(), "valid": splits.valid.digest()},
+        "predictor": asdict(predictor),
+        "arm": arm_settings(augmentation),
+    }
+    found = _load(path, json.loads(json.dumps(settings)))
+    if found is None:
+        found = run_pilot(splits, predictor, augmentation, options=options)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as draft:
+            text = json.dumps({"settings": settings, "scores": found.scores}, indent=1)
+            draft.write_text(text + "\n", encoding="utf-8")
+    return found
+
+
+def _load(path: Path, settings: dict[str, Any]) -> Pilot | None:
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        scores = {int(n): float(score) for n, score in kept["scores"].items()}
+        return _judge(scores) if kept["settings"] == settings else None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # none there, or a broken one: run it again
+        return None
+
+
+def _judge(scores: dict[int, float]) -> Pilot:
+    """The best on valid; of two that are equal, the smaller."""
     return Pilot(max(scores, key=lambda n: (scores[n], -n)), scores)
+
+
+def _amounts(extra: Extra, parts: Sequence[float] | None) -> list[int]:
+    if parts is None and isinstance(extra.weight, tuple):
+        return [sum(weight >= level for weight in extra.weight) for level in LEVELS]
+    return [round(part * len(extra.graph)) for part in parts or PARTS]
 
 
 def _first(extra: Extra, n: int) -> Extra:
