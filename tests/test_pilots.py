@@ -56,6 +56,28 @@ def test_triples_that_weigh_by_probability_are_tried_by_it(splits: na.Splits) ->
     assert set(found.scores) == {0, *(int((confidence >= level).sum()) for level in (0.5, 0.1, 0.02))}
 
 
+@pytest.mark.parametrize(
+    ("scores", "errors", "amount", "words"),
+    [
+        (
+            {0: 0.1, 5: 0.3, 9: 0.31},
+            {0: 0.02, 5: 0.02, 9: 0.0},
+            5,
+            "5 triples are not clearly worse than the best",
+        ),
+        ({0: 0.1, 5: 0.28, 9: 0.31}, {0: 0.02, 5: 0.02, 9: 0.0}, 9, "9 triples are best"),
+        ({0: 0.3, 5: 0.31}, {0: 0.02, 5: 0.0}, 0, "it is not clearly worse than the best without"),
+        ({0: 0.3, 5: 0.2}, {0: 0.0, 5: 0.2}, 0, "it is best without"),
+    ],
+)
+def test_the_fewest_that_will_do_are_chosen(
+    scores: dict[int, float], errors: dict[int, float], amount: int, words: str
+) -> None:
+    found = na.Pilot.of(scores, errors)
+    assert found.amount == amount
+    assert found.reason.endswith(words)
+
+
 def test_what_cannot_be_trained_is_refused_before_pilots(splits: na.Splits) -> None:
     weighed = na.Augmentation(na.Rules(), 40, na.Constant(), weight="probability")
     paper = na.LinkPredictor.preset("transe-paper")

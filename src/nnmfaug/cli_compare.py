@@ -173,7 +173,7 @@ def _write(
         "settings": {key: value for key, value in runs[0].settings.items() if key not in ("arm", "generated")},
     }
     if pilot is not None:
-        document["pilot"] = {"amount": pilot.amount, "mrr_on_valid": pilot.scores}
+        document["pilot"] = {"amount": pilot.amount, "mrr_on_valid": pilot.scores, "errors": pilot.errors}
     for kind, comparison in comparisons.items():
         if comparison is not None:
             document[kind] = to_json(comparison)

@@ -8,12 +8,18 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from nnmfaug.arms import Augmentation, Extra, arm_settings
 from nnmfaug.errors import DataError
 from nnmfaug.graph import KnowledgeGraph, Splits
 from nnmfaug.io.files import replacing
 from nnmfaug.linkpred import LinkPredictor, TrainOptions
+from nnmfaug.metrics import contributions
 from nnmfaug.progress import report
+
+Array = NDArray[np.float64]
 
 SHARE = 3
 """A pilot has the preset's epochs over this."""
@@ -25,17 +31,32 @@ PARTS = (0.25, 0.5, 1.0)
 
 @dataclass(frozen=True)
 class Pilot:
-    """What short runs found: the number of triples that is best on valid, and the MRR of each that was tried."""
+    """What short runs found: how many triples to add, the MRR of each number that was tried, and how sure that is.
+
+    ``errors`` are standard errors of the difference from the best, paired by valid triple. The amount is the
+    smallest that is behind the best by no more than that.
+    """
 
     amount: int
     scores: dict[int, float]
+    errors: dict[int, float]
+
+    @classmethod
+    def of(cls, scores: dict[int, float], errors: dict[int, float]) -> Pilot:
+        """Choose."""
+        best = max(scores.values())
+        return cls(min(n for n in scores if best - scores[n] <= errors[n]), scores, errors)
 
     @property
     def reason(self) -> str:
         """The outcome in words."""
         tried = ", ".join(f"{n:,}: {score:.4f}" for n, score in sorted(self.scores.items()))
-        chosen = f"{self.amount:,} triples are best" if self.amount else "it is best without"
-        return f"pilot runs, MRR on valid by number of triples: {tried}; {chosen}"
+        chosen = f"{self.amount:,} triples are" if self.amount else "it is"
+        how = (
+            "best" if self.scores[self.amount] == max(self.scores.values()) else "not clearly worse than the best"
+        )
+        without = "" if self.amount else " without"
+        return f"pilot runs, MRR on valid by number of triples: {tried}; {chosen} {how}{without}"
 
 
 def run_pilot(
@@ -48,7 +69,7 @@ def run_pilot(
     seed: int = 0,
     options: TrainOptions | None = None,
 ) -> Pilot:
-    """Train shortly without generated triples and with the first of them, and compare on valid.
+    """Train shortly without generated triples and with the first of them, and choose as few as will do, by valid.
 
     How many are tried goes by ``parts``; else by their probability of truth, if they weigh by it; else a quarter,
     half and all. With more triples there are fewer epochs, so that all make about as many steps if all triples
@@ -70,16 +91,16 @@ def run_pilot(
         raise ValueError(msg)
     n_epochs, size = epochs or max(predictor.epochs // SHARE, 1), len(splits.train)
     extra = augmentation.generate(splits.train, seed)
-    options, scores = options or TrainOptions(), {}
+    options, found = options or TrainOptions(), {}
     numbers = sorted({0, *_amounts(extra, parts)})
     for done, n in enumerate(numbers):
         report("pilot runs", done, len(numbers))
         short = replace(predictor, epochs=max(round(n_epochs * size / (size + n)), 1))
-        own = replace(options, evaluate_every=short.epochs, extra_weight=_first(extra, n).weight)
+        own = replace(options, evaluate_every=None, extra_weight=_first(extra, n).weight)
         graph = _first(extra, n).graph if n else None
         trained = short.train(splits, graph, schedule=augmentation.schedule, seed=seed, options=own)
-        scores[n] = trained.curve[-1]["mrr"]
-    return _judge(scores)
+        found[n] = contributions(trained.rank(splits.valid).filtered, "mrr")
+    return _judge(found)
 
 
 def kept_pilot(
@@ -96,7 +117,7 @@ def kept_pilot(
         found = run_pilot(splits, predictor, augmentation, options=options)
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as draft:
-            text = json.dumps({"settings": settings, "scores": found.scores}, indent=1)
+            text = json.dumps({"settings": settings, "scores": found.scores, "errors": found.errors}, indent=1)
             draft.write_text(text + "\n", encoding="utf-8")
     return found
 
@@ -104,15 +125,20 @@ def kept_pilot(
 def _load(path: Path, settings: dict[str, Any]) -> Pilot | None:
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
-        scores = {int(n): float(score) for n, score in kept["scores"].items()}
-        return _judge(scores) if kept["settings"] == settings else None
+        scores, errors = ({int(n): float(x) for n, x in kept[key].items()} for key in ("scores", "errors"))
+        return Pilot.of(scores, errors) if kept["settings"] == settings else None
     except (OSError, ValueError, TypeError, KeyError, AttributeError):  # none there, or a broken one: run it again
         return None
 
 
-def _judge(scores: dict[int, float]) -> Pilot:
-    """The best on valid; of two that are equal, the smaller."""
-    return Pilot(max(scores, key=lambda n: (scores[n], -n)), scores)
+def _judge(found: dict[int, Array]) -> Pilot:
+    """Compare by the reciprocal ranks of each valid triple."""
+    best = max(found.values(), key=np.mean)
+    errors = {
+        n: float(np.std(best - own, ddof=1) / np.sqrt(len(own))) if len(own) > 1 else 0.0
+        for n, own in found.items()
+    }
+    return Pilot.of({n: float(own.mean()) for n, own in found.items()}, errors)
 
 
 def _amounts(extra: Extra, parts: Sequence[float] | None) -> list[int]:
