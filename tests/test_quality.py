@@ -144,6 +144,7 @@ class TestUnevenlyKnown:
         well = listed.triples[:, 0] < 200
         assert known[well].min() > known[~well].max()
         held = surest(refits, 2)
+        assert held.slope is not None
         assert held.slope > 0.5
         assert held.share == pytest.approx(share, abs=0.08)
 

@@ -49,10 +49,13 @@ IMPOSSIBLE = -20.0
 
 @dataclass(frozen=True)
 class Completeness:
-    """Share of all facts that a graph holds, and how its log odds rise with what is known of head and tail."""
+    """Share of all facts that a graph holds, and how its log odds rise with what is known of head and tail.
+
+    Without a slope nothing depends on that.
+    """
 
     share: float
-    slope: float = 0.0
+    slope: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,10 +109,12 @@ def truth(log_odds: Array, completeness: float) -> Array:
 
 def calibrate(refits: Refits, n_relations: int, completeness: Completeness) -> Calibration:
     """Learn from refits: a rising curve, then how each relation and kind differs from it, as far as they do."""
-    found = _learn(refits, n_relations)
+    level, slope = float(logit(completeness.share)), completeness.slope
+    found = _learn(refits, n_relations, local=slope is not None)
+    if slope is None:
+        return replace(found, level=level)
     known = found.known(refits.listed, refits.number)[refits.hit]
-    level = float(logit(completeness.share)) + _spread_out(known, completeness.slope)
-    return replace(found, level=level, slope=completeness.slope)
+    return replace(found, level=level + _spread_out(known, slope), slope=slope)
 
 
 def curve(refits: Refits) -> Knots:
@@ -173,29 +178,34 @@ def _slope(known: Array, hit: Bools) -> tuple[float, float]:
     return float(model.coef_[0, 0]), float(1 / np.sqrt(spread + 1 / SLIGHT))
 
 
-def _learn(refits: Refits, n_relations: int) -> Calibration:
+def _learn(refits: Refits, n_relations: int, *, local: bool = True) -> Calibration:
     knots, shape, hits = curve(refits), (n_relations, N_KINDS), int(refits.hit.sum())
     if not FEW <= hits < len(refits.hit):  # all came back; or little is known: next to impossible
         offset = knots[1][-1] if hits >= FEW else IMPOSSIBLE - np.log(refits.share)
         return Calibration(knots, np.zeros(shape), np.full(shape, offset))
     base = np.interp(refits.confidence, *knots)
-    known = _known(refits.listed, expit(base), refits.number)
+    known = _known(refits.listed, expit(base), refits.number) if local else np.zeros(len(base))
     usual = float(known[refits.hit].mean()), float(known[refits.hit].std()) or 1.0
-    slopes, offsets, gain = _by_group(refits, base, (known - usual[0]) / usual[1], n_relations * N_KINDS)
-    return Calibration(knots, slopes.reshape(shape), offsets.reshape(shape) - np.log(refits.share), gain, usual)
-
-
-def _by_group(refits: Refits, base: Array, known: Array, n_groups: int) -> tuple[Array, Array, float]:
-    """Slope and offset of each relation and kind, those that tell little as all together; what is known counts."""
-    middle = float(base[refits.hit].mean())
     groups = refits.listed.triples[:, 1].astype(np.int64) * N_KINDS + refits.listed.kind
-    places, shape = (np.arange(len(groups)), groups), (len(groups), n_groups)
-    own, sloped = (csr_array((values, places), shape=shape) for values in (np.ones(len(groups)), base - middle))
+    seen, places = np.unique(groups, return_inverse=True)  # the others make no difference, not even by rounding
+    found = _by_group(places, base, (known - usual[0]) / usual[1], refits.hit)
+    slopes, offsets = (np.full(n_relations * N_KINDS, values[0]) for values in found[:2])
+    slopes[seen], offsets[seen] = (values[1:] for values in found[:2])
+    offsets -= np.log(refits.share)
+    return Calibration(knots, slopes.reshape(shape), offsets.reshape(shape), found[2], usual)
+
+
+def _by_group(groups: Ids, base: Array, known: Array, hit: Bools) -> tuple[Array, Array, float]:
+    """Slopes and offsets, those of a new group first, which small ones are like; and what that which is known adds."""
+    middle, places = float(base[hit].mean()), (np.arange(len(groups)), groups)
+    own, sloped = (csr_array((values, places)) for values in (np.ones(len(groups)), base - middle))
+    n_groups = own.shape[1]
     columns = hstack([csr_array((base - middle)[:, None]), csr_array(known[:, None]), sloped, own])
-    model = _fit(columns, refits.hit)
-    slopes = model.coef_[0, 0] + model.coef_[0, 2 : n_groups + 2]
-    offsets = model.intercept_[0] + model.coef_[0, n_groups + 2 :] - slopes * middle
-    return slopes, offsets, float(model.coef_[0, 1])
+    model = _fit(columns, hit)
+    common, gain = model.coef_[0, :2]
+    slopes = common + np.append(0.0, model.coef_[0, 2 : n_groups + 2])
+    offsets = model.intercept_[0] + np.append(0.0, model.coef_[0, n_groups + 2 :]) - slopes * middle
+    return slopes, offsets, float(gain)
 
 
 def _fit(columns: Any, hit: Bools, variance: float = 1.0) -> Any:  # noqa: ANN401  (sklearn has no types)
