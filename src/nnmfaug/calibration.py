@@ -196,7 +196,7 @@ def _learn(refits: Refits, n_relations: int, *, local: bool = True) -> Calibrati
 
 
 def _by_group(groups: Ids, base: Array, known: Array, hit: Bools) -> tuple[Array, Array, float]:
-    """Slopes and offsets, those of a new group first, which small ones are like; and what that which is known adds."""
+    """Slopes and offsets, first those of a new group, which small ones are like; and the slope of ``known``."""
     middle, places = float(base[hit].mean()), (np.arange(len(groups)), groups)
     own, sloped = (csr_array((values, places)) for values in (np.ones(len(groups)), base - middle))
     n_groups = own.shape[1]
