@@ -66,11 +66,10 @@ def run_experiment(
     if len(runs) < len(todo):
         _tell_of_old(list(runs.values()), common, curve=bool(options.evaluate_every and len(splits.valid)))
     first = {arm: _draw(arm, arms[arm], splits, seeds[0]) for arm in arms if (arm, seeds[0]) not in runs}
-    for place, (arm, seed) in enumerate(todo):
-        if (arm, seed) in runs:
-            continue
+    missing = [pair for pair in todo if pair not in runs]
+    for place, (arm, seed) in enumerate(missing):
         extra = first.get(arm) if seed == seeds[0] else _draw(arm, arms[arm], splits, seed)
-        with _progress(f"{arm}, seed {seed}", place, len(todo)):
+        with _progress(f"{arm}, seed {seed}", place, len(missing)):
             found, trained = _run(splits, predictor, (arm, arms[arm], extra), seed, options)
         own = {"arm": arm_settings(arms[arm]), "generated": _describe(extra, splits)}
         runs[arm, seed] = replace(found, settings={**common, **own})
