@@ -116,10 +116,16 @@ def test_the_command_line_tells_what_was_tried(tmp_path: Path) -> None:
     kept.write_text(kept.read_text().replace(str(scores["0"]), "0.999"))  # it is not run again
     done = run(*common, "--arm", "auto", "--pilot", "-o", "again", cwd=tmp_path)
     assert done.stdout == first.stdout
-    (tmp_path / "again" / "pilot.json").write_bytes(kept.read_bytes())
-    done = run(*common, "--arm", "auto", "--pilot", "-o", "again", cwd=tmp_path)
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "pilot.json").write_bytes(kept.read_bytes())
+    done = run(*common, "--arm", "auto", "--pilot", "--json", "-o", "none", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
     assert "0: 0.9990" in done.stderr
     assert "it is best without" in done.stderr
+    assert [entry["n_extra"] for entry in json.loads(done.stdout)["runs"]] == [0, 0]
+    (tmp_path / "again" / "pilot.json").unlink()
+    done = run(*common, "--arm", "auto", "--pilot", "-o", "again", cwd=tmp_path)
+    assert "runs of auto without a pilot are here" in done.stderr
     kept.write_text("{broken")
     done = run(*common, "--arm", "auto", "--pilot", "-o", "runs", cwd=tmp_path)
     assert done.stdout == first.stdout

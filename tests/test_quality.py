@@ -281,3 +281,30 @@ def test_the_estimate_is_what_valid_and_test_confirm(name: str) -> None:
         found = na.estimate_precision(na.Rules(), splits.train, n)
         assert found.precision == pytest.approx(confirmed, abs=0.06)
         assert found.low <= confirmed <= found.high
+
+
+class TestFewAndAlike:
+    def test_a_refit_that_lists_nothing_is_no_error(self) -> None:
+        rows = [(f"a{i}", "r", f"b{i}") for i in range(40)] + [(f"a{i}", "s", f"b{i}") for i in range(35)]
+        graph = KnowledgeGraph.from_labels(rows)
+        for seed in range(6):
+            assert na.estimate_precision(na.Rules(), graph, 50, share=0.8, seed=seed).n <= 50
+
+    @pytest.mark.parametrize("n", [200, 214, 300])
+    def test_what_is_known_of_all_alike_counts_for_nothing(self, n: int) -> None:
+        """Of couples the same is known; celebrities, of whom there is more, are alone in not having s."""
+        rows = [(f"a{i:03}", "r", f"b{i:03}") for i in range(n)]
+        rows += [(f"a{i:03}", "s", f"b{i:03}") for i in range(n) if i % 5]
+        for i in range(20):
+            rows += [(f"x{i}", "r", f"y{i}"), *((f"x{i}", "likes", f"z{i}-{j}") for j in range(30))]
+        dist = na.Mixture().fit(KnowledgeGraph.from_labels(rows))
+        assert dist.n_new > 20
+        assert dist.confidence.max() < 0.05
+
+    def test_if_little_comes_back_the_surest_are_those_of_most_confidence(self) -> None:
+        rng = np.random.default_rng(0)
+        confidence = np.repeat([0.9, 0.2], [30, 70])
+        hit = np.repeat([True, False], [20, 80])
+        order = rng.permutation(100)
+        refits = Refits(alike(np.zeros(100), confidence[order]), hit[order], np.arange(100) % 5, 0.1)
+        assert surest(refits, 1).share > 0.9

@@ -27,7 +27,7 @@ from scipy.special import expit, logit
 from scipy.stats import beta
 
 from nnmfaug.graph import KnowledgeGraph
-from nnmfaug.refits import N_KINDS, Bools, Conclusions, Ids, Refits
+from nnmfaug.refits import MAX_SEEN, N_KINDS, Bools, Conclusions, Ids, Refits
 from nnmfaug.vocabulary import IntArray
 
 Array = NDArray[np.float64]
@@ -40,7 +40,9 @@ FEW = 20
 SLIGHT = 1 / 16
 """Variance of how completeness depends on what is known, before anything is seen: dozens must speak for it."""
 DOUBT = 2.0
-"""So many standard errors may lie between how the surest depend on what is known and what is taken for true."""
+"""So many standard errors, of rows taken as independent, the surest allow between their slope and that of all."""
+SAME = 1e-9
+"""Smaller deviations are due to rounding."""
 FAR = 1000.0
 """No log odds are farther from 0."""
 IMPOSSIBLE = -20.0
@@ -92,12 +94,12 @@ class Calibration:
         return found
 
     def __call__(self, graph: KnowledgeGraph, triples: IntArray, confidence: Array) -> Array:
-        """Return the probability of truth of triples that are not in the graph; pass all that are listed."""
+        """Return the probability of truth of triples that are not in the graph; pass all, the surest first."""
         listed = Conclusions.of(graph, triples, confidence)
         known = self.known(listed)
-        probability: Array = np.exp(
-            np.minimum(self.log_odds(listed, known) - self.level - self.slope * known, 0.0)
-        )
+        odds = self.log_odds(listed, known)
+        odds[MAX_SEEN:][confidence[MAX_SEEN:] < self.knots[0][0]] = IMPOSSIBLE  # no refit was asked for such
+        probability: Array = np.exp(np.minimum(odds - self.level - self.slope * known, 0.0))
         return probability
 
 
@@ -137,7 +139,7 @@ def curve(refits: Refits) -> Knots:
 
 
 def surest(refits: Refits, n_relations: int) -> Completeness:
-    """Share of the surest triples that are in the graph: the completeness, if all are true."""
+    """How complete the graph is, if the surest triples are all true: the share of them that is in it tells."""
     rows = _surest_rows(refits, n_relations)
     found, hit = _learn(refits, n_relations), refits.hit[rows]
     known = found.known(refits.listed, refits.number)
@@ -159,8 +161,11 @@ def _surest_rows(refits: Refits, n_relations: int) -> Bools:
     chosen = np.zeros(len(refits.hit), dtype=np.bool_)
     for i in range(refits.n_refits):
         own = refits.number == i
+        if not own.any():
+            continue
         calibration, one = _learn(refits.take(~own), n_relations), refits.take(own)
         odds = calibration.log_odds(one.listed)
+        odds = odds if np.ptp(odds) else one.confidence  # too few came back to tell more
         order = np.argsort(-odds, kind="stable")
         enough = int(np.searchsorted(np.cumsum(one.hit[order]), QUARTER * one.hit.sum()))
         chosen[own] = odds >= odds[order[min(enough, len(odds) - 1)]]
@@ -185,7 +190,8 @@ def _learn(refits: Refits, n_relations: int, *, local: bool = True) -> Calibrati
         return Calibration(knots, np.zeros(shape), np.full(shape, offset))
     base = np.interp(refits.confidence, *knots)
     known = _known(refits.listed, expit(base), refits.number) if local else np.zeros(len(base))
-    usual = float(known[refits.hit].mean()), float(known[refits.hit].std()) or 1.0
+    mean, deviation = float(known[refits.hit].mean()), float(known[refits.hit].std())
+    usual = mean, deviation if deviation > SAME else 1.0
     groups = refits.listed.triples[:, 1].astype(np.int64) * N_KINDS + refits.listed.kind
     seen, places = np.unique(groups, return_inverse=True)  # the others make no difference, not even by rounding
     found = _by_group(places, base, (known - usual[0]) / usual[1], refits.hit)
@@ -215,10 +221,14 @@ def _fit(columns: Any, hit: Bools, variance: float = 1.0) -> Any:  # noqa: ANN40
 
 
 def _known(listed: Conclusions, chance: Array, number: Ids | int) -> Array:
-    """Facts to other conclusions, each by its chance, of head or tail, of which there are fewer, in logarithms."""
+    """Facts to other conclusions, each by its chance, of head or tail, of which there are fewer, in logarithms.
+
+    Of one list, no more conclusions are counted than refits have.
+    """
     ends = listed.triples[:, [0, 2]].astype(np.int64)
     ends += np.asarray(number).reshape(-1, 1) * (ends.max(initial=0) + 1)
-    others = np.bincount(ends.ravel(), np.repeat(chance, 2))[ends] - chance[:, None]
+    counted = chance if np.ndim(number) else np.where(np.arange(len(chance)) < MAX_SEEN, chance, 0.0)
+    others = np.bincount(ends.ravel(), np.repeat(counted, 2))[ends] - counted[:, None]
     each: Array = np.log((listed.facts + 1) / (others + 1))
     lesser: Array = each.min(axis=1)
     return lesser

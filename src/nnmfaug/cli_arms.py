@@ -70,11 +70,18 @@ def piloted(
         msg = "--pilot is for the arm auto: add --arm auto"
         raise ValueError(msg)
     from nnmfaug.pilots import LEVELS, kept_pilot
+    from nnmfaug.runs import run_path
+
+    path = folder / "pilot.json"
+    if run_path(folder, "auto", 0).is_file() and not path.is_file():
+        raise na.DataError(
+            "runs of auto without a pilot are here: name another folder, or delete them", path=folder
+        )
 
     if arm.weight == "probability":
         arm = replace(arm, method=na.Auto(threshold=min(LEVELS)))
     with progress(), notes_of_warnings():
-        outcome = kept_pilot(folder / "pilot.json", splits, predictor, arm, options)
+        outcome = kept_pilot(path, splits, predictor, arm, options)
     say(f"note: {outcome.reason}")
     return (replace(arm, amount=outcome.amount) if outcome.amount else None), outcome
 

@@ -39,7 +39,9 @@ def compare(
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds; 5 can tell small differences.")] = 5,
     amount: Annotated[
         str | None,
-        typer.Option(help="Share of train or number of generated triples; else 10%, and for auto all it finds."),
+        typer.Option(
+            help="Share of train or number of generated triples; else 10%, for auto all it finds, up to 100%."
+        ),
     ] = None,
     exponent: Annotated[float, typer.Option(help="k of the (e/E)^k by which generated triples enter.")] = 2.0,
     schedule: Annotated[
@@ -53,13 +55,16 @@ def compare(
         str | None,
         typer.Option(
             help="What a generated triple weighs in the loss: a number, or probability, for rules and auto; else "
-            "that for auto, 1 for the others."
+            "that for auto, unless the loss is a margin, and 1 for the others."
         ),
     ] = None,
     clusters: Annotated[int | None, typer.Option(min=1, help="Clusters of the arm nnmf.")] = None,
     pilot: Annotated[
         bool,
-        typer.Option("--pilot", help="For auto: choose the amount, maybe none, by short runs judged on valid."),
+        typer.Option(
+            "--pilot",
+            help="For auto: choose the amount by short runs judged on valid, from none to unlikely triples.",
+        ),
     ] = False,
     epochs: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
     dim: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -74,12 +74,13 @@ class Mixture:
 
     def _held(self, refits: Sequence[Refits], graph: KnowledgeGraph, seed: int) -> list[Completeness]:
         """How complete the graph is for each generator, as rules tell it: those that are among them, or some."""
-        rules = [isinstance(generator, Rules) for generator in self.generators]
-        if any(rules):
-            found = completeness_of(refits[rules.index(True)], graph, self.completeness)
-        else:
-            found = Completeness(self.completeness or estimate_completeness(graph, seed=seed))
-        return [found if is_rules else Completeness(found.share) for is_rules in rules]
+        own = [
+            completeness_of(seen, graph, self.completeness) if isinstance(generator, Rules) else None
+            for generator, seen in zip(self.generators, refits, strict=True)
+        ]
+        shares = [each.share for each in own if each is not None]
+        share = shares[0] if shares else self.completeness or estimate_completeness(graph, seed=seed)
+        return [Completeness(share) if each is None else replace(each, share=share) for each in own]
 
 
 @dataclass(frozen=True)
