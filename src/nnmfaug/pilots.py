@@ -1,4 +1,4 @@
-"""Short runs, judged on valid, that choose how many generated triples to train with; none is a choice, too."""
+"""Short runs, judged on valid, that choose how many generated triples to train with (docs/decisions/0011)."""
 
 from __future__ import annotations
 
