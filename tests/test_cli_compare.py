@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import nnmfaug as na
-from nnmfaug.cli_compare import _notes
+from nnmfaug.cli_notes import notes
 from test_cli import Done
 from test_cli import run as run_in
 
@@ -246,6 +246,6 @@ def test_notes_take_each_seed_with_its_own_generated_triples() -> None:
         for arm, seeds in ranks.items()
         for seed, each in enumerate(seeds)
     ]
-    (note,) = (note for note in _notes(runs) if "generated" in note)
+    (note,) = (note for note in notes(runs) if "generated" in note)
     before, after = (1 + 1 / 2 + 1 / 4 + 1 / 4 + 3) / 7, (1 + 1 + 1 + 1 / 2 + 3 / 2) / 7
     assert note.endswith(f"generated 1.0000 → 1.0000, on the others {before:.4f} → {after:.4f}")

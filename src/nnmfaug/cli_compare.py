@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import numpy as np
 import typer
 
 import nnmfaug as na
 from nnmfaug.cli_arms import ARMS, Entry, ScheduleName, make_arm, piloted
+from nnmfaug.cli_notes import by_arm, left_out, notes
 from nnmfaug.cli_reading import AsJson, Reading, parse_amount
 from nnmfaug.console import Justify, count, notes_of_warnings, output, plain, print_json, progress, say, table
-from nnmfaug.metrics import METRICS, contributions, summary
+from nnmfaug.metrics import METRICS, summary
 
 if TYPE_CHECKING:
     from nnmfaug.comparison import Comparison, Kind
@@ -112,7 +111,7 @@ def compare(
         print_json(document)
         return
     _show(runs, comparisons if raw else {"filtered": comparisons["filtered"]}, f"{found.name}, {model}")
-    for note in (*_notes(runs), *_left_out(runs, out)):
+    for note in (*notes(runs), *left_out(runs, out)):
         output().print(plain(f"note: {note}"), markup=False, soft_wrap=True)
     say(f"{out / 'comparison.json'}: all numbers; {out}: the runs")
 
@@ -199,49 +198,6 @@ def _run_entry(run: na.Run) -> dict[str, Any]:
     return {"arm": run.arm, "seed": run.seed, **made, "metrics": metrics, "curve": run.curve}
 
 
-def _left_out(runs: list[na.Run], folder: Path) -> Iterator[str]:
-    """Arms that were run here before and are not in this comparison."""
-    there = {run.arm for run in na.load_runs(folder)} - {run.arm for run in runs}
-    if there:
-        options = " ".join(f"--arm {arm}" for arm in sorted(there))
-        yield f"{folder} has runs of other arms, which comparison.json now leaves out; to compare all: {options}"
-
-
-def _notes(runs: list[na.Run]) -> Iterator[str]:
-    """What a reader should know of the generated triples."""
-    groups = _by_arm(runs)
-    for arm, own in groups.items():
-        made = own[0].settings["generated"]
-        if made is None:
-            continue
-        asked = own[0].settings["arm"]["amount"]
-        if isinstance(asked, int) and own[0].n_extra < asked and arm != "auto":
-            yield f"{arm}: {own[0].n_extra:,} triples, not the {asked:,} asked for; there are no more"
-        if made["in_valid"] or made["in_test"]:
-            fair = (
-                ""
-                if not arm.startswith("file:")
-                else "; if they were taken from there, the comparison is not fair"
-            )
-            yield f"{arm}: {made['in_valid']:,} of its triples are in valid, {made['in_test']:,} in test{fair}"
-        rows = [run.settings["generated"].get("test_rows") for run in own]
-        total = sum(len(run.ranks) for run in own)
-        if None not in rows and 0 < sum(map(len, rows)) < total and "baseline" in groups:
-            pairs = [[_mrr(runs, rows, within) for runs in (groups["baseline"], own)] for within in (True, False)]
-            there, others = (f"{before:.4f} → {after:.4f}" for before, after in pairs)
-            yield f"{arm}: MRR on the test triples that were generated {there}, on the others {others}"
-
-
-def _mrr(runs: list[na.Run], rows: list[list[int]], within: bool) -> float:
-    """Filtered MRR of runs on some test triples, others for each, or on all but these."""
-    found = []
-    for run, own in zip(runs, rows, strict=True):
-        there = np.zeros(len(run.ranks), dtype=np.bool_)
-        there[own] = True
-        found.append(contributions(run.ranks.filtered, "mrr")[there == within])
-    return float(np.concatenate(found).mean())
-
-
 def _show(runs: list[na.Run], comparisons: Comparisons, title: str) -> None:
     from nnmfaug.wording import sentence
 
@@ -254,17 +210,13 @@ def _show(runs: list[na.Run], comparisons: Comparisons, title: str) -> None:
             output().print(plain(line), markup=False, soft_wrap=True)
 
 
-def _by_arm(runs: list[na.Run]) -> dict[str, list[na.Run]]:
-    return {arm: [run for run in runs if run.arm == arm] for arm in dict.fromkeys(run.arm for run in runs)}
-
-
 def _table(runs: list[na.Run], comparison: Comparison | None, title: str, kind: Kind) -> Any:  # noqa: ANN401  # rich's
     """How many triples each arm adds, its means, and a mark where a difference to the baseline is shown."""
     marks = {"better": " ▲", "worse": " ▼", "no difference shown": "  "}
     columns: list[tuple[str, Justify]] = [("arm", "left"), ("added", "right")]
     columns += [(metric, "right") for metric in METRICS]
     rows = []
-    for arm, own in _by_arm(runs).items():
+    for arm, own in by_arm(runs).items():
         metrics = [summary(getattr(run.ranks, kind)) for run in own]
         cells = [arm, f"{own[0].n_extra:,}"]
         for metric in METRICS:
