@@ -155,6 +155,19 @@ class TestUnevenlyKnown:
         for group in (well & sure, ~well & sure, ~sure):
             assert found[group].mean() == pytest.approx(true[group].mean(), abs=0.1)
 
+    def test_what_is_listed_beyond_what_refits_saw_changes_nothing(
+        self, world: Uneven, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        graph, listed, refits, _, _ = world
+        found, sure = calibrate(refits, 2, surest(refits, 2)), listed.triples[:, 1] == 0
+        seen, beyond = listed.triples[sure], listed.triples[~sure]
+        alone = found(graph, seen, np.full(len(seen), 0.9))
+        monkeypatch.setattr("nnmfaug.calibration.MAX_SEEN", len(seen))
+        confidence = np.repeat([0.9, 0.1], [len(seen), len(beyond)])
+        together = found(graph, np.concatenate([seen, beyond]), confidence)
+        assert np.array_equal(together[: len(seen)], alone)
+        assert together[len(seen) :].max() < 1e-6
+
     def test_a_given_completeness_is_that_of_all(self, world: Uneven) -> None:
         _, _, refits, _, share = world
         held = surest(refits, 2)
