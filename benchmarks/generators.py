@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import nnmfaug as na
-from nnmfaug.augmenters import Augmenter, Law
+from nnmfaug.augmenters.base import Augmenter, Law
 
 Triples = NDArray[np.int32]
 Check = Callable[[Triples], NDArray[np.bool_]]

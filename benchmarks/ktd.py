@@ -10,10 +10,10 @@ import argparse
 import warnings
 
 import nnmfaug as na
-from nnmfaug.graph import KnowledgeGraph
-from nnmfaug.ktd import triple_distance
-from nnmfaug.linkpred.reference import reference_features
-from nnmfaug.vocabulary import unique_triples
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.graph.vocabulary import unique_triples
+from reference_model import reference_features
+from triple_distance import triple_distance
 
 
 def main() -> None:

@@ -27,10 +27,10 @@ from pykeen.training import SLCWATrainingLoop
 from pykeen.triples import CoreTriplesFactory
 
 import nnmfaug as na
-from nnmfaug.linkpred.evaluation import rank
 from nnmfaug.linkpred.interactions import FastRotatE
 from nnmfaug.linkpred.models import make_loss, make_model, make_optimizer
-from nnmfaug.linkpred.shared import NNMFAugSharedTrainingLoop
+from nnmfaug.linkpred.ranking import rank
+from nnmfaug.linkpred.shared_negatives import NNMFAugSharedTrainingLoop
 from timing import seconds
 
 Ids = NDArray[np.int32]

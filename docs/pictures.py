@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 import nnmfaug as na
-from nnmfaug.console import show_stats
+from nnmfaug.cli.console import show_stats
 
 # Rich's own frame, without the fonts it would load from the network.
 FRAME = """<svg xmlns="http://www.w3.org/2000/svg" class="rich-terminal" viewBox="0 0 {width} {height}">

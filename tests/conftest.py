@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 import nnmfaug as na
-from nnmfaug.datasets import DATASETS
+from nnmfaug.io.datasets import DATASETS
 
 settings.register_profile("nnmfaug", deadline=None, print_blob=True)  # a busy machine is no failure
 settings.load_profile("nnmfaug")

@@ -15,19 +15,43 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nnmfaug.arms import Augmentation
-    from nnmfaug.clustering import DBSCAN, HDBSCAN, Agglomerative, KMeans
-    from nnmfaug.comparison import Comparison, compare
-    from nnmfaug.constraints import Constraints
-    from nnmfaug.controls import RandomTriples, TypedTriples
-    from nnmfaug.counts import Counts
-    from nnmfaug.diagnostics import Diagnostics, diagnose
-    from nnmfaug.embedding import NMF, Factors
-    from nnmfaug.engine import Processes, Serial
-    from nnmfaug.errors import DataError, SamplingError
-    from nnmfaug.experiment import run_experiment
-    from nnmfaug.families import FamilyWorld, family
-    from nnmfaug.graph import KnowledgeGraph, ReadReport, Splits
+    from nnmfaug.augmenters.constraints import Constraints
+    from nnmfaug.augmenters.controls import RandomTriples, TypedTriples
+    from nnmfaug.augmenters.listed import Evidence, Listed
+    from nnmfaug.augmenters.neighbours import Nearby
+    from nnmfaug.augmenters.nnmf.clusterers import DBSCAN, HDBSCAN, Agglomerative, KMeans
+    from nnmfaug.augmenters.nnmf.distribution import TripleDistribution
+    from nnmfaug.augmenters.nnmf.model_selection import Selection
+    from nnmfaug.augmenters.nnmf.nmf import NMF, Factors
+    from nnmfaug.augmenters.nnmf.nnmfaug import NNMFAug, select
+    from nnmfaug.augmenters.nnmf.partition import Partition, cluster
+    from nnmfaug.augmenters.nnmf.spectral import Spectral
+    from nnmfaug.augmenters.nnmf.storage import load_distribution, save_distribution
+    from nnmfaug.augmenters.nnmf.weights import (
+        ClustersByPairs,
+        ClustersBySize,
+        CountProduct,
+        PairsByDegree,
+        UniformClusters,
+        UniformPairs,
+    )
+    from nnmfaug.augmenters.rules.rules import Rules, RuleSet
+    from nnmfaug.augmenters.samples import Sample
+    from nnmfaug.core.errors import DataError, SamplingError
+    from nnmfaug.core.parallel import Processes, Serial
+    from nnmfaug.evaluation.comparison import Comparison, compare
+    from nnmfaug.evaluation.metrics import Ranks
+    from nnmfaug.evaluation.runs import Run, load_runs
+    from nnmfaug.experiments.arms import Augmentation
+    from nnmfaug.experiments.pilots import Pilot, run_pilot
+    from nnmfaug.experiments.runner import run_experiment
+    from nnmfaug.experiments.transforms import Concepts, Inverse
+    from nnmfaug.graph.counts import Counts
+    from nnmfaug.graph.describe import GraphStats, describe
+    from nnmfaug.graph.family import FamilyWorld, family
+    from nnmfaug.graph.knowledge_graph import KnowledgeGraph, ReadReport, Splits
+    from nnmfaug.graph.splitting import split
+    from nnmfaug.graph.vocabulary import Vocabulary
     from nnmfaug.io import (
         Limits,
         ReadOptions,
@@ -43,49 +67,25 @@ if TYPE_CHECKING:
         write_triples,
     )
     from nnmfaug.linkpred import LinkPredictor, Trained, TrainOptions, load_trained
-    from nnmfaug.listed import Evidence, Listed
-    from nnmfaug.metrics import Ranks
-    from nnmfaug.mixture import Auto, Mixture, augment
-    from nnmfaug.nearby import Nearby
-    from nnmfaug.partition import Partition, cluster
-    from nnmfaug.pilots import Pilot, run_pilot
-    from nnmfaug.quality import PrecisionEstimate, estimate_completeness, estimate_precision
-    from nnmfaug.recipe import NNMFAug, select
-    from nnmfaug.rules import Rules, RuleSet
-    from nnmfaug.runs import Run, load_runs
-    from nnmfaug.samples import Sample
-    from nnmfaug.sampling import TripleDistribution
-    from nnmfaug.schedule import Constant, Polynomial, Step
-    from nnmfaug.selection import Selection
-    from nnmfaug.spectral import Spectral
-    from nnmfaug.splitting import split
-    from nnmfaug.stats import GraphStats, describe
-    from nnmfaug.store import load_distribution, save_distribution
-    from nnmfaug.transforms import Concepts, Inverse
-    from nnmfaug.vocabulary import Vocabulary
-    from nnmfaug.weights import (
-        ClustersByPairs,
-        ClustersBySize,
-        CountProduct,
-        PairsByDegree,
-        UniformClusters,
-        UniformPairs,
-    )
+    from nnmfaug.linkpred.schedule import Constant, Polynomial, Step
+    from nnmfaug.quality.diagnostics import Diagnostics, diagnose
+    from nnmfaug.quality.mixture import Auto, Mixture, augment
+    from nnmfaug.quality.precision import PrecisionEstimate, estimate_completeness, estimate_precision
 
 _HOMES = {
-    "nnmfaug.arms": ["Augmentation"],
-    "nnmfaug.clustering": ["DBSCAN", "HDBSCAN", "Agglomerative", "KMeans"],
-    "nnmfaug.comparison": ["Comparison", "compare"],
-    "nnmfaug.constraints": ["Constraints"],
-    "nnmfaug.controls": ["RandomTriples", "TypedTriples"],
-    "nnmfaug.counts": ["Counts"],
-    "nnmfaug.diagnostics": ["Diagnostics", "diagnose"],
-    "nnmfaug.embedding": ["NMF", "Factors"],
-    "nnmfaug.engine": ["Processes", "Serial"],
-    "nnmfaug.errors": ["DataError", "SamplingError"],
-    "nnmfaug.experiment": ["run_experiment"],
-    "nnmfaug.families": ["FamilyWorld", "family"],
-    "nnmfaug.graph": ["KnowledgeGraph", "ReadReport", "Splits"],
+    "nnmfaug.experiments.arms": ["Augmentation"],
+    "nnmfaug.augmenters.nnmf.clusterers": ["DBSCAN", "HDBSCAN", "Agglomerative", "KMeans"],
+    "nnmfaug.evaluation.comparison": ["Comparison", "compare"],
+    "nnmfaug.augmenters.constraints": ["Constraints"],
+    "nnmfaug.augmenters.controls": ["RandomTriples", "TypedTriples"],
+    "nnmfaug.graph.counts": ["Counts"],
+    "nnmfaug.quality.diagnostics": ["Diagnostics", "diagnose"],
+    "nnmfaug.augmenters.nnmf.nmf": ["NMF", "Factors"],
+    "nnmfaug.core.parallel": ["Processes", "Serial"],
+    "nnmfaug.core.errors": ["DataError", "SamplingError"],
+    "nnmfaug.experiments.runner": ["run_experiment"],
+    "nnmfaug.graph.family": ["FamilyWorld", "family"],
+    "nnmfaug.graph.knowledge_graph": ["KnowledgeGraph", "ReadReport", "Splits"],
     "nnmfaug.io": [
         "Limits",
         "ReadOptions",
@@ -101,26 +101,26 @@ _HOMES = {
         "write_triples",
     ],
     "nnmfaug.linkpred": ["LinkPredictor", "Trained", "TrainOptions", "load_trained"],
-    "nnmfaug.listed": ["Evidence", "Listed"],
-    "nnmfaug.metrics": ["Ranks"],
-    "nnmfaug.mixture": ["Auto", "Mixture", "augment"],
-    "nnmfaug.nearby": ["Nearby"],
-    "nnmfaug.partition": ["Partition", "cluster"],
-    "nnmfaug.pilots": ["Pilot", "run_pilot"],
-    "nnmfaug.quality": ["PrecisionEstimate", "estimate_completeness", "estimate_precision"],
-    "nnmfaug.recipe": ["NNMFAug", "select"],
-    "nnmfaug.rules": ["Rules", "RuleSet"],
-    "nnmfaug.runs": ["Run", "load_runs"],
-    "nnmfaug.samples": ["Sample"],
-    "nnmfaug.sampling": ["TripleDistribution"],
-    "nnmfaug.schedule": ["Constant", "Polynomial", "Step"],
-    "nnmfaug.selection": ["Selection"],
-    "nnmfaug.spectral": ["Spectral"],
-    "nnmfaug.splitting": ["split"],
-    "nnmfaug.stats": ["GraphStats", "describe"],
-    "nnmfaug.store": ["load_distribution", "save_distribution"],
-    "nnmfaug.transforms": ["Concepts", "Inverse"],
-    "nnmfaug.weights": [
+    "nnmfaug.augmenters.listed": ["Evidence", "Listed"],
+    "nnmfaug.evaluation.metrics": ["Ranks"],
+    "nnmfaug.quality.mixture": ["Auto", "Mixture", "augment"],
+    "nnmfaug.augmenters.neighbours": ["Nearby"],
+    "nnmfaug.augmenters.nnmf.partition": ["Partition", "cluster"],
+    "nnmfaug.experiments.pilots": ["Pilot", "run_pilot"],
+    "nnmfaug.quality.precision": ["PrecisionEstimate", "estimate_completeness", "estimate_precision"],
+    "nnmfaug.augmenters.nnmf.nnmfaug": ["NNMFAug", "select"],
+    "nnmfaug.augmenters.rules.rules": ["Rules", "RuleSet"],
+    "nnmfaug.evaluation.runs": ["Run", "load_runs"],
+    "nnmfaug.augmenters.samples": ["Sample"],
+    "nnmfaug.augmenters.nnmf.distribution": ["TripleDistribution"],
+    "nnmfaug.linkpred.schedule": ["Constant", "Polynomial", "Step"],
+    "nnmfaug.augmenters.nnmf.model_selection": ["Selection"],
+    "nnmfaug.augmenters.nnmf.spectral": ["Spectral"],
+    "nnmfaug.graph.splitting": ["split"],
+    "nnmfaug.graph.describe": ["GraphStats", "describe"],
+    "nnmfaug.augmenters.nnmf.storage": ["load_distribution", "save_distribution"],
+    "nnmfaug.experiments.transforms": ["Concepts", "Inverse"],
+    "nnmfaug.augmenters.nnmf.weights": [
         "ClustersByPairs",
         "ClustersBySize",
         "CountProduct",
@@ -128,7 +128,7 @@ _HOMES = {
         "UniformClusters",
         "UniformPairs",
     ],
-    "nnmfaug.vocabulary": ["Vocabulary"],
+    "nnmfaug.graph.vocabulary": ["Vocabulary"],
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -13,7 +13,7 @@ from pykeen.training import training_loop_resolver
 from nnmfaug.linkpred.growing import ExtraWeighter, GrowingMixin, NNMFAugLCWATrainingLoop, NNMFAugTrainingLoop
 from nnmfaug.linkpred.interactions import FastRotatE, FastTransE
 from nnmfaug.linkpred.losses import SampledSoftmaxLoss, SelfAdversarialLoss
-from nnmfaug.linkpred.shared import NNMFAugSharedTrainingLoop, SharedNegativesTrainingLoop
+from nnmfaug.linkpred.shared_negatives import NNMFAugSharedTrainingLoop, SharedNegativesTrainingLoop
 
 for _loop in (NNMFAugTrainingLoop, NNMFAugLCWATrainingLoop, NNMFAugSharedTrainingLoop):
     training_loop_resolver.register(_loop, raise_on_conflict=False)

@@ -1,6 +1,6 @@
 """Triples in and out of files, folders, archives, data frames and PyKEEN."""
 
-from nnmfaug.io.frames import from_dataframe, from_pykeen, to_dataframe, to_pykeen
+from nnmfaug.io.dataframe import from_dataframe, from_pykeen, to_dataframe, to_pykeen
 from nnmfaug.io.layouts import read_any, read_splits
 from nnmfaug.io.options import ReadOptions
 from nnmfaug.io.read import read_generated, read_triples

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
-from nnmfaug.errors import DataError
+from nnmfaug.core.errors import DataError
 from nnmfaug.io.stream import BLOCK, Limits, open_stream
 
 Member = tuple[str, IO[bytes]]

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, cast
 
-from nnmfaug.errors import DataError
+from nnmfaug.core.errors import DataError
 from nnmfaug.io.stream import zstd
 
 

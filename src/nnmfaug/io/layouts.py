@@ -8,15 +8,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from nnmfaug import datasets
-from nnmfaug.errors import DataError
-from nnmfaug.graph import KnowledgeGraph, Splits
+from nnmfaug.core.errors import DataError
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph, Splits
+from nnmfaug.graph.vocabulary import Vocabulary
+from nnmfaug.io import datasets
 from nnmfaug.io.archive import unpack
-from nnmfaug.io.ids import DICTS, LIBKGE, OPENKE, IdLayout, read_ids, read_names
+from nnmfaug.io.formats.ids import DICTS, LIBKGE, OPENKE, IdLayout, read_ids, read_names
 from nnmfaug.io.options import ReadOptions
 from nnmfaug.io.read import PACKED_SUFFIXES, SUFFIXES, is_archive, read_table, read_triples
 from nnmfaug.io.stream import Limits, open_stream
-from nnmfaug.vocabulary import Vocabulary
 
 Source = str | Path | Sequence[str | Path]
 SPELLINGS = {"train": "train|training", "valid": "valid|validation|val|dev", "test": "test|testing"}
@@ -32,7 +32,7 @@ def read_splits(source: Source, options: ReadOptions | None = None) -> Splits:
     Parameters
     ----------
     source
-        A known name (see :data:`nnmfaug.datasets.DATASETS`), a folder or an archive of one, or the paths of
+        A known name (see :data:`nnmfaug.io.datasets.DATASETS`), a folder or an archive of one, or the paths of
         train, valid and test. Folders may follow PyKEEN, pykg2vec, RotatE, OpenKE or LibKGE. A known name wins
         over a folder of that name: write ``./umls`` for the folder.
     """

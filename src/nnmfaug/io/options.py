@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from nnmfaug.errors import DataError
-from nnmfaug.graph import ReadReport, Reject
+from nnmfaug.core.errors import DataError
+from nnmfaug.graph.knowledge_graph import ReadReport, Reject
 from nnmfaug.io.stream import Limits
 
 Format = Literal["tsv", "csv", "kgtk", "parquet", "nt", "nq", "ttl"]

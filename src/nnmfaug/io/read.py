@@ -14,17 +14,17 @@ from typing import get_args
 
 import numpy as np
 
-from nnmfaug.errors import DataError
-from nnmfaug.graph import KnowledgeGraph, ReadReport
-from nnmfaug.io import kgtk, rdf
-from nnmfaug.io.delimited import KGTK_WORDS, Dialect, TakeRow, find_dialect, read_header, scan_lines
+from nnmfaug.core.errors import DataError
+from nnmfaug.core.progress import report as report_progress
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph, ReadReport
+from nnmfaug.graph.vocabulary import Vocabulary
+from nnmfaug.io.formats import kgtk, rdf
+from nnmfaug.io.formats.delimited import KGTK_WORDS, Dialect, TakeRow, find_dialect, read_header, scan_lines
+from nnmfaug.io.formats.quoted import RecordParser, scan_quoted
 from nnmfaug.io.options import Format, ReadOptions
-from nnmfaug.io.quoted import RecordParser, scan_quoted
 from nnmfaug.io.stream import BLOCK, UNPACKERS, is_utf8, line_blocks, open_stream, text_blocks
 from nnmfaug.io.table import Interner, Table
 from nnmfaug.io.tally import Tally
-from nnmfaug.progress import report as report_progress
-from nnmfaug.vocabulary import Vocabulary
 
 PACKED_SUFFIXES = (".gz", ".bz2", ".zst")
 SUFFIXES: dict[str, Format] = {
@@ -136,7 +136,7 @@ class _Source:
         return "csv" if all(b"\t" not in line and b"," in line for line in first) else "tsv"
 
     def parquet(self, folder: Path) -> Table:
-        from nnmfaug.io.duck import read_parquet
+        from nnmfaug.io.formats.duckdb import read_parquet
 
         target = folder / "unpacked.parquet"
         with open_stream(self.path, self.options.limits, self.shown) as stream, target.open("wb") as file:
@@ -178,7 +178,7 @@ class _Source:
 
     def _through_duckdb(self, format_name: Format, dialect: Dialect, folder: Path) -> Table:
         """Let DuckDB number the names: of the file as it is, if every line is a triple, else of the good lines."""
-        from nnmfaug.io.duck import encode_lines
+        from nnmfaug.io.formats.duckdb import encode_lines
 
         n_lines = self._plain_lines(dialect)
         if n_lines:

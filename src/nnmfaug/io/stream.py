@@ -20,8 +20,8 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd as zstd  # noqa: PLC0414 (for files.py too)
 
-from nnmfaug.errors import DataError
-from nnmfaug.progress import report
+from nnmfaug.core.errors import DataError
+from nnmfaug.core.progress import report
 
 BLOCK = 1 << 20
 BZIP2 = (b"1AY&SY", b"\x17rE8P\x90")

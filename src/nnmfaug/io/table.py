@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from nnmfaug.errors import DataError
-from nnmfaug.graph import KnowledgeGraph, ReadReport
-from nnmfaug.vocabulary import IntArray, Vocabulary, unique_triples
+from nnmfaug.core.errors import DataError
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph, ReadReport
+from nnmfaug.graph.vocabulary import IntArray, Vocabulary, unique_triples
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nnmfaug.graph import ReadReport, Reject
+from nnmfaug.graph.knowledge_graph import ReadReport, Reject
 
 Kind = Literal["accepted", "rejected", "blank", "comment", "header"]
 

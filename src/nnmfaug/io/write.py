@@ -9,14 +9,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal, get_args
 
-from nnmfaug.errors import DataError
-from nnmfaug.graph import KnowledgeGraph, Splits
-from nnmfaug.io import rdf
+from nnmfaug.core.errors import DataError
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph, Splits
+from nnmfaug.graph.vocabulary import LabelledTriple
 from nnmfaug.io.files import open_text, replacing
-from nnmfaug.io.ids import LIBKGE, OPENKE, IdLayout
-from nnmfaug.io.quoted import MAX_RECORD_LINES
+from nnmfaug.io.formats import rdf
+from nnmfaug.io.formats.ids import LIBKGE, OPENKE, IdLayout
+from nnmfaug.io.formats.quoted import MAX_RECORD_LINES
 from nnmfaug.io.read import opens_a_table, plain_suffix
-from nnmfaug.vocabulary import LabelledTriple
 
 Layout = Literal["pykeen", "dglke", "libkge", "openke"]
 HEADER: LabelledTriple = ("head", "relation", "tail")
@@ -40,7 +40,7 @@ def write_draft(graph: KnowledgeGraph, draft: Path, path: Path, *, prefix: str |
     """Write to ``draft`` what is to become ``path``."""
     suffix = plain_suffix(path)
     if suffix == ".parquet":
-        from nnmfaug.io.duck import write_parquet
+        from nnmfaug.io.formats.duckdb import write_parquet
 
         write_parquet(graph, draft)
         return

@@ -20,10 +20,10 @@ from pykeen.triples import CoreTriplesFactory
 from pykeen.triples.weights import LossWeighter
 from torch import Tensor
 
+from nnmfaug.graph.vocabulary import Vocabulary
 from nnmfaug.io import read_generated
-from nnmfaug.linkpred.epochs import WholeEpochSLCWATrainingLoop
-from nnmfaug.schedule import Polynomial, Schedule
-from nnmfaug.vocabulary import Vocabulary
+from nnmfaug.linkpred.schedule import Polynomial, Schedule
+from nnmfaug.linkpred.slcwa import WholeEpochSLCWATrainingLoop
 
 
 class GrowingLoader:

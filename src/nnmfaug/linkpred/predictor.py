@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from nnmfaug.graph import KnowledgeGraph, Splits
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph, Splits
+from nnmfaug.linkpred.schedule import Polynomial, Schedule
 from nnmfaug.linkpred.trained import Trained
-from nnmfaug.schedule import Polynomial, Schedule
 
 Model = Literal["transe", "rotate"]
 Loss = Literal["softmax", "self-adversarial", "margin"]
@@ -122,7 +122,7 @@ class LinkPredictor:
 
         Valid is looked at for the curve only; the model is that of the last epoch. Test is not looked at.
         """
-        from nnmfaug.linkpred.training import train
+        from nnmfaug.linkpred.train import train
 
         return train(self, splits, extra, schedule or Polynomial(), seed, options or TrainOptions())
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nnmfaug.errors import DataError
-from nnmfaug.graph import KnowledgeGraph
+from nnmfaug.core.errors import DataError
+from nnmfaug.evaluation.metrics import Ranks
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.graph.vocabulary import Vocabulary
 from nnmfaug.io.files import replacing
-from nnmfaug.metrics import Ranks
-from nnmfaug.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from pykeen.models import ERModel
@@ -57,7 +57,7 @@ class Trained:
 
     def rank(self, triples: KnowledgeGraph) -> Ranks:
         """Rank the true heads and tails of triples among all entities, filtered and raw."""
-        from nnmfaug.linkpred.evaluation import rank
+        from nnmfaug.linkpred.ranking import rank
 
         known = self.known
         return rank(self.model, triples.with_vocabulary(known.vocabulary), known, hidden=self._hidden_ids())
@@ -69,7 +69,7 @@ class Trained:
         self, *, head: str | None = None, relation: str, tail: str | None = None, n: int = 10
     ) -> list[Answer]:
         """List the n likeliest tails of a head, or heads of a tail, best first."""
-        from nnmfaug.linkpred.evaluation import all_scores
+        from nnmfaug.linkpred.ranking import all_scores
 
         if (head is None) == (tail is None):
             msg = "give a head to ask for tails, or a tail to ask for heads"

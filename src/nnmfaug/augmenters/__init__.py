@@ -1,0 +1,1 @@
+"""From a train graph to a distribution over new triples."""

@@ -1,0 +1,1 @@
+"""The paper's method, step by step."""

@@ -1,0 +1,89 @@
+"""Why a law has no triple: the condition that leaves none, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from nnmfaug.augmenters.nnmf.law import Law
+from nnmfaug.graph.vocabulary import Vocabulary
+
+Bools = NDArray[np.bool_]
+
+NONE = "no triple of train, self-loops aside, has"
+MAX_NAMES = 3
+"""So many names are told one by one."""
+
+
+def why_empty(law: Law, names: Vocabulary) -> str:
+    """Say that there is no triple, and what leaves none, the most basic reason first."""
+    return f"no triple is possible: {_reason(law, names)}"
+
+
+def _reason(law: Law, names: Vocabulary) -> str:
+    masks = {"relation": law.relations_allowed, "head": law.heads_allowed, "tail": law.tails_allowed}
+    for kind, mask in masks.items():
+        if not mask.any():
+            return f"the conditions together leave no {kind}"
+    heads, tails = law.heads_allowed & (law.head_weights > 0), law.tails_allowed & (law.tail_weights > 0)
+    if not law.smooth:
+        counted = [_occurring(m, law.relations_allowed) for m in (law.counts.heads, law.counts.tails)]
+        unseen = _never_in_train(law, names, *counted)
+        if unseen:
+            return f"{unseen}; smoothing above 0 makes any relation possible"
+        heads, tails = (
+            mask & (matrix.sum(axis=1) > 0) for mask, matrix in zip((heads, tails), counted, strict=True)
+        )
+    return _no_cluster(law, names, heads, tails)
+
+
+def _never_in_train(law: Law, names: Vocabulary, heads: csr_array, tails: csr_array) -> str | None:
+    """Whether relation, head, tail, or head and tail together, never occur, given the counts of what may."""
+    relation = _named("relation", law.relations_allowed, names.relations)
+    if not heads.nnz:
+        return f"{NONE} {relation}"
+    used = []
+    for kind, matrix, mask in (("head", heads, law.heads_allowed), ("tail", tails, law.tails_allowed)):
+        used.append(np.asarray(matrix[mask].sum(axis=0)).ravel() > 0)
+        if not used[-1].any():
+            entity = _named(kind, mask, names.entities)
+            return f"{NONE} {entity}" + ("" if law.relations_allowed.all() else f" and {relation}")
+    if not (used[0] & used[1]).any():
+        masks = (("head", law.heads_allowed), ("tail", law.tails_allowed))
+        return "no relation occurs in train with " + " and with ".join(_named(*m, names.entities) for m in masks)
+    return None
+
+
+def _no_cluster(law: Law, names: Vocabulary, heads: Bools, tails: Bools) -> str:
+    for kind, mask in (("head", heads), ("tail", tails)):
+        if not (law.labels[mask] >= 0).any():
+            return f"{_named(kind, mask, names.entities)} is in no cluster"
+    if heads.sum() == 1 and np.array_equal(heads, tails):
+        return f"only {names.entities[int(heads.argmax())]!r} could be head and tail, and they must differ"
+    head, tail = _named("head", heads, names.entities), _named("tail", tails, names.entities)
+    same = "" if law.smooth or law.relations_allowed.sum() == 1 else " of the same relation"
+    return f"no cluster holds both {head} and {tail}{same}; fewer clusters may"
+
+
+def _occurring(matrix: csr_array, allowed: Bools) -> csr_array:
+    found: csr_array = matrix[:, np.flatnonzero(allowed)]
+    return found
+
+
+def _named(kind: str, mask: Bools, names: Sequence[str]) -> str:
+    """Spell out what a condition allows: ``head 'a' or 'b'``, ``one of 12 heads``, ``a head``.
+
+    Examples
+    --------
+    >>> _named("head", np.array([True, False, True]), ("a", "b", "c"))
+    "head 'a' or 'c'"
+    """
+    chosen = np.flatnonzero(mask)
+    if mask.all():
+        return f"a {kind}"
+    if len(chosen) > MAX_NAMES:
+        return f"one of {len(chosen):,} {kind}s"
+    return f"{kind} " + " or ".join(repr(names[i]) for i in chosen.tolist())

@@ -1,0 +1,1 @@
+"""Rules mined from paths, and the triples that follow from them."""

@@ -1,0 +1,1 @@
+"""Arms × seeds: prepare, train, rank, keep."""

@@ -1,0 +1,97 @@
+"""Other ways to change a training set, from related work; what they add is never ranked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from nnmfaug.augmenters.nnmf.clusterers import Agglomerative
+from nnmfaug.augmenters.nnmf.nmf import NMF
+from nnmfaug.augmenters.nnmf.nnmfaug import Embedder, default_clusters
+from nnmfaug.augmenters.nnmf.partition import Clusterer, cluster
+from nnmfaug.graph.counts import Counts
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.graph.vocabulary import IntArray, Vocabulary
+
+
+class Transform(Protocol):
+    """Makes a larger training set, over more names."""
+
+    def apply(self, graph: KnowledgeGraph, *, seed: int = 0) -> KnowledgeGraph:
+        """Return the triples of the graph and others, which have a new relation each."""
+        ...
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """A triple (t, r⁻¹, h) for each (h, r, t), as Lacroix et al. (2018) do.
+
+    Examples
+    --------
+    >>> graph = KnowledgeGraph.from_labels([("a", "likes", "b")])
+    >>> Inverse().apply(graph).labels()
+    [('a', 'likes', 'b'), ('b', 'likes⁻¹', 'a')]
+    """
+
+    def apply(self, graph: KnowledgeGraph, *, seed: int = 0) -> KnowledgeGraph:  # noqa: ARG002  (as every transform)
+        """Return the triples of the graph and their inverses."""
+        names = graph.vocabulary
+        back = {r: _new_name(f"{r}⁻¹", names.relation_ids) for r in names.relations}
+        wider = Vocabulary.from_names(names.entities, [*names.relations, *back.values()])
+        new = np.array([wider.relation_ids[back[r]] for r in names.relations], dtype=np.int32)
+        h, r, t = graph.triples.T
+        return _joined(graph, wider, np.stack([t, new[r], h], axis=1))
+
+
+@dataclass(frozen=True)
+class Concepts:
+    """An entity for each cluster of entities, to which its members point, as Dobrowolska et al. (2021) do.
+
+    Parameters
+    ----------
+    embed, cluster
+        How entities become points, and points clusters; None for Ward with as many clusters as NNMFAug would have.
+    shared
+        Whether all members point by the same relation, instead of one for each cluster.
+
+    Examples
+    --------
+    >>> graph = KnowledgeGraph.from_labels([("a", "likes", "b"), ("c", "knows", "d")])
+    >>> Concepts(NMF(1), shared=True).apply(graph).labels()[:2]
+    [('a', 'is in', 'concept 0'), ('a', 'likes', 'b')]
+    """
+
+    embed: Embedder = field(default_factory=NMF)
+    cluster: Clusterer | None = None
+    shared: bool = False
+
+    def apply(self, graph: KnowledgeGraph, *, seed: int = 0) -> KnowledgeGraph:
+        """Return the triples of the graph, and one for each entity of a cluster."""
+        counts = Counts.of(graph)
+        clusterer = self.cluster or Agglomerative(default_clusters(graph))
+        partition = cluster(clusterer, self.embed.fit(counts, seed=seed).features, counts.seen, seed=seed)
+        names, members = graph.vocabulary, np.flatnonzero(partition.labels >= 0)
+        concepts = [_new_name(f"concept {i}", names.entity_ids) for i in range(partition.n_clusters)]
+        relations = ["is in" if self.shared else f"is in {concept}" for concept in concepts]
+        relations = [_new_name(relation, names.relation_ids) for relation in relations]
+        wider = Vocabulary.from_names([*names.entities, *concepts], [*names.relations, *relations])
+        entity_ids, relation_ids = wider.entity_ids, wider.relation_ids
+        rows = [
+            (entity_ids[names.entities[e]], relation_ids[relations[c]], entity_ids[concepts[c]])
+            for e, c in zip(members.tolist(), partition.labels[members].tolist(), strict=True)
+        ]
+        return _joined(graph, wider, np.array(rows, dtype=np.int32).reshape(-1, 3))
+
+
+def _new_name(name: str, taken: dict[str, int]) -> str:
+    """Return the name, with marks if it is taken."""
+    while name in taken:
+        name += "′"
+    return name
+
+
+def _joined(graph: KnowledgeGraph, names: Vocabulary, added: IntArray) -> KnowledgeGraph:
+    triples = np.concatenate([graph.with_vocabulary(names).triples, added])
+    return KnowledgeGraph(names, names.from_keys(np.sort(names.keys(triples))))

@@ -1,0 +1,1 @@
+"""Knowledge graphs in memory: names, triples, splits, counts, descriptions, a synthetic graph."""

@@ -1,0 +1,244 @@
+"""What everything else stands on: names, triples of ids, and the three splits of a data set.
+
+Ids follow the sorted names, so two files with the same triples are the same graph, whatever the order of
+their lines. A graph that was read holds its triples sorted; a graph that was generated keeps the order in
+which its triples were drawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nnmfaug.graph.vocabulary import IntArray, LabelledTriple, Vocabulary, sorted_unique, unique_triples
+
+
+class Reject(NamedTuple):
+    """A line that is not a triple: its number, why, and what it says."""
+
+    line: int
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ReadReport:
+    """What became of every line of a file.
+
+    ``accepted + rejected + blank + comment + header == lines``. Of the accepted lines, ``duplicates``
+    repeated an earlier triple; ``literals`` is the number of statements with a text or a number where a triple
+    needs an entity. Neither is in the graph. (In Parquet a row counts as a line.)
+    """
+
+    path: str
+    format: str
+    accepted: int
+    rejected: int = 0
+    blank: int = 0
+    comment: int = 0
+    header: int = 0
+    duplicates: int = 0
+    literals: int = 0
+    rejects: tuple[Reject, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def lines(self) -> int:
+        """Number of physical lines of the file."""
+        return self.accepted + self.rejected + self.blank + self.comment + self.header
+
+
+@dataclass(frozen=True, eq=False)
+class KnowledgeGraph:
+    """A set of triples (head, relation, tail) over a vocabulary.
+
+    Parameters
+    ----------
+    vocabulary
+        The names; it may hold names that no triple uses.
+    triples : ndarray of shape (n_triples, 3)
+        Ids of head, relation and tail, without repeats. Kept as a read-only int32 copy, in the order given.
+    report
+        What became of the lines of the file, if the graph was read from one.
+
+    Examples
+    --------
+    >>> graph = KnowledgeGraph.from_labels([("b", "likes", "a"), ("a", "likes", "b"), ("b", "likes", "a")])
+    >>> graph.triples
+    array([[0, 0, 1],
+           [1, 0, 0]], dtype=int32)
+    >>> graph.labels()
+    [('a', 'likes', 'b'), ('b', 'likes', 'a')]
+    """
+
+    vocabulary: Vocabulary
+    triples: IntArray
+    report: ReadReport | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        self.vocabulary.check_ids(np.asarray(self.triples))
+        triples = np.array(self.triples, dtype=np.int32, order="C")
+        triples.setflags(write=False)
+        object.__setattr__(self, "triples", triples)
+        steps = np.diff(self.vocabulary.keys(triples))
+        if not (steps > 0).all() and len(self._sorted_keys) != len(triples):
+            msg = f"{len(triples) - len(self._sorted_keys)} repeated triples: a graph is a set"
+            raise ValueError(msg)
+
+    @classmethod
+    def from_labels(
+        cls, rows: Iterable[LabelledTriple], vocabulary: Vocabulary | None = None, *, sort: bool = True
+    ) -> KnowledgeGraph:
+        """Make a graph of named triples, without the repeated ones.
+
+        ``sort=False`` keeps the order of the rows. With a vocabulary, an unknown name is a ``KeyError``.
+        """
+        rows = list(rows)
+        if vocabulary is None:
+            names = [name for head, _, tail in rows for name in (head, tail)]
+            vocabulary = Vocabulary.from_names(names, (relation for _, relation, _ in rows))
+        entity, relation = vocabulary.entity_ids, vocabulary.relation_ids
+        ids = np.array([(entity[h], relation[r], entity[t]) for h, r, t in rows], np.int32).reshape(-1, 3)
+        return cls(vocabulary, unique_triples(ids, vocabulary, sort=sort))
+
+    def __len__(self) -> int:
+        return len(self.triples)
+
+    def __repr__(self) -> str:
+        return f"<KnowledgeGraph: {len(self)} triples, {self.n_entities} entities, {self.n_relations} relations>"
+
+    def __eq__(self, other: object) -> bool:
+        """Same names, same triples, same order; where they came from does not count."""
+        if not isinstance(other, KnowledgeGraph):
+            return NotImplemented
+        return self.vocabulary == other.vocabulary and np.array_equal(self.triples, other.triples)
+
+    __hash__ = None  # type: ignore[assignment]  # arrays are compared, not hashed; see digest()
+
+    @property
+    def n_entities(self) -> int:
+        """Number of entities of the vocabulary."""
+        return len(self.vocabulary.entities)
+
+    @property
+    def n_relations(self) -> int:
+        """Number of relations of the vocabulary."""
+        return len(self.vocabulary.relations)
+
+    @cached_property
+    def _sorted_keys(self) -> NDArray[np.int64]:
+        return sorted_unique(self.vocabulary.keys(self.triples))
+
+    def contains(self, triples: ArrayLike) -> NDArray[np.bool_]:
+        """Say for each row of ids, shape (n, 3), whether it is a triple of this graph."""
+        self.vocabulary.check_ids(np.asarray(triples))
+        return self.contains_keys(self.vocabulary.keys(triples))
+
+    def contains_keys(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Say for each key of a triple whether it is a triple of this graph."""
+        if not len(self):
+            return np.zeros(len(keys), dtype=np.bool_)
+        places = np.minimum(np.searchsorted(self._sorted_keys, keys), len(self) - 1)
+        return np.asarray(self._sorted_keys[places] == keys)
+
+    def labels(self) -> list[LabelledTriple]:
+        """Return the triples as names, in the order of the graph."""
+        entities, relations = self.vocabulary.entities, self.vocabulary.relations
+        return [(entities[h], relations[r], entities[t]) for h, r, t in self.triples.tolist()]
+
+    def with_vocabulary(self, vocabulary: Vocabulary) -> KnowledgeGraph:
+        """Return the same triples, in the same order, with the ids of a vocabulary that has all the names."""
+        if vocabulary == self.vocabulary:
+            return self
+        entities = _translate(self.vocabulary.entities, vocabulary.entity_ids)
+        relations = _translate(self.vocabulary.relations, vocabulary.relation_ids)
+        h, r, t = self.triples.T
+        return replace(
+            self, vocabulary=vocabulary, triples=np.stack([entities[h], relations[r], entities[t]], axis=1)
+        )
+
+    def digest(self) -> str:
+        """SHA-256 of the set of named triples: independent of ids, order and unused names."""
+        ordered = KnowledgeGraph(self.vocabulary, self.vocabulary.from_keys(self._sorted_keys))
+        sha = hashlib.sha256()
+        for row in ordered.labels():
+            sha.update(json.dumps(row).encode())
+        return sha.hexdigest()
+
+
+def check_graph(graph: object) -> None:
+    """Raise unless it is a graph, and say where the graph is to be found."""
+    if not isinstance(graph, KnowledgeGraph):
+        found = next((name for name in ("train", "graph", "given") if hasattr(graph, name)), None)
+        hint = f": its .{found} is one" if found else ""
+        msg = f"a KnowledgeGraph is needed, not {type(graph).__name__}{hint}"
+        raise TypeError(msg)
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Train, valid and test over one vocabulary that holds the names of all three.
+
+    Examples
+    --------
+    >>> train = KnowledgeGraph.from_labels([("a", "likes", "b")])
+    >>> test = KnowledgeGraph.from_labels([("b", "likes", "c")])
+    >>> splits = Splits.merge("toy", train=train, test=test)
+    >>> splits.vocabulary.entities, len(splits.valid)
+    (('a', 'b', 'c'), 0)
+    """
+
+    name: str
+    train: KnowledgeGraph
+    valid: KnowledgeGraph
+    test: KnowledgeGraph
+
+    def __post_init__(self) -> None:
+        if not self.train.vocabulary == self.valid.vocabulary == self.test.vocabulary:
+            msg = "the splits have different vocabularies: use Splits.merge"
+            raise ValueError(msg)
+
+    @classmethod
+    def merge(
+        cls,
+        name: str,
+        *,
+        train: KnowledgeGraph,
+        valid: KnowledgeGraph | None = None,
+        test: KnowledgeGraph | None = None,
+        names: Vocabulary | None = None,
+    ) -> Splits:
+        """Give the graphs one vocabulary: their names, and ``names`` besides. A missing split is empty."""
+        present = [graph for graph in (train, valid, test) if graph is not None]
+        vocabulary = (names or Vocabulary((), ())).union(*(graph.vocabulary for graph in present))
+        empty = KnowledgeGraph(vocabulary, np.empty((0, 3), dtype=np.int32))
+        return cls(name, *(empty if g is None else g.with_vocabulary(vocabulary) for g in (train, valid, test)))
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The names of all three splits."""
+        return self.train.vocabulary
+
+    def items(self) -> Iterator[tuple[str, KnowledgeGraph]]:
+        """Yield ("train", …), ("valid", …), ("test", …)."""
+        yield from (("train", self.train), ("valid", self.valid), ("test", self.test))
+
+    def together(self) -> KnowledgeGraph:
+        """Return the triples of all three splits as one graph."""
+        triples = np.concatenate([graph.triples for _, graph in self.items()])
+        return KnowledgeGraph(self.vocabulary, unique_triples(triples, self.vocabulary, sort=True))
+
+
+def _translate(names: Sequence[str], ids: dict[str, int]) -> IntArray:
+    try:
+        return np.fromiter((ids[name] for name in names), dtype=np.int32, count=len(names))
+    except KeyError as error:
+        msg = f"{error} is no name of the other vocabulary"
+        raise ValueError(msg) from None

@@ -1,0 +1,215 @@
+"""Rules: planted ones are found, counts equal brute force, evidence is in train."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nnmfaug as na
+from nnmfaug.augmenters.rules.mining import Threshold, mine
+from nnmfaug.augmenters.rules.rules import RuleSet
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.graph.vocabulary import LabelledTriple
+
+Counts = tuple[int, int, int]
+Body = tuple[tuple[str, bool], ...]
+EVERYTHING = na.Rules(depth=3, min_support=1, min_confidence=1e-9, prior=0.0)
+
+
+def brute_force(rows: list[LabelledTriple], depth: int) -> dict[tuple[str, Body], Counts]:
+    """Support, size and PCA size of every rule, by walking over names."""
+    edges: dict[tuple[str, bool], set[tuple[str, str]]] = defaultdict(set)
+    for h, r, t in rows:
+        if h != t:
+            edges[r, False].add((h, t))
+            edges[r, True].add((t, h))
+    found: dict[tuple[str, Body], Counts] = {}
+    for length in range(1, depth + 1):
+        for body in itertools.product(sorted(edges), repeat=length):
+            walks = [(x, y) for x, y in edges[body[0]]]
+            chains: list[tuple[str, ...]] = walks  # type: ignore[assignment]
+            for step in body[1:]:
+                chains = [(*c, y) for c in chains for x, y in edges[step] if x == c[-1] and y not in c]
+            pairs = {(c[0], c[-1]) for c in chains}
+            for r in {r for r, _ in edges}:
+                if body == ((r, False),):
+                    continue
+                known = edges[r, False]
+                heads = {h for h, _ in known}
+                support = len(pairs & known)
+                if support:
+                    found[r, body] = (support, len(pairs), sum(x in heads for x, _ in pairs))
+    return found
+
+
+def as_dict(rules: RuleSet) -> dict[tuple[str, Body], Counts]:
+    names, table, found = rules.graph.vocabulary.relations, rules.table, {}
+    for i in range(len(rules)):
+        body = tuple((names[step % len(names)], step >= len(names)) for step in rules.path(i))
+        assert (names[table.heads[i]], body) not in found, "a rule twice"
+        counts = (int(table.support[i]), int(table.sizes[i]), int(table.pca_sizes[i]))
+        found[names[table.heads[i]], body] = counts
+    return found
+
+
+@st.composite
+def toy_rows(draw: st.DrawFn) -> list[LabelledTriple]:
+    entity, relation = st.integers(0, 6), st.integers(0, 2)
+    ids = draw(st.lists(st.tuples(entity, relation, entity), min_size=1, max_size=22))
+    return sorted({(f"e{h}", f"r{r}", f"e{t}") for h, r, t in ids})
+
+
+class TestMining:
+    @given(rows=toy_rows())
+    @settings(max_examples=60)
+    def test_counts_equal_brute_force(self, rows: list[LabelledTriple]) -> None:
+        rules = EVERYTHING.mine(KnowledgeGraph.from_labels(rows))
+        assert as_dict(rules) == brute_force(rows, 3)
+
+    def test_chunks_change_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        graph = na.read_splits("nations").train
+        graph = na.KnowledgeGraph(graph.vocabulary, graph.triples[graph.triples[:, 1] < 12])
+        before = mine(graph, Threshold(2, 0.1, 5.0), depth=3, max_paths=10**6)
+        monkeypatch.setattr("nnmfaug.augmenters.rules.mining.CHUNK_COLUMNS", 40)
+        monkeypatch.setattr("nnmfaug.augmenters.rules.mining.CHUNK_PATHS", 100)
+        after = mine(graph, Threshold(2, 0.1, 5.0), depth=3, max_paths=10**6)
+        for column in ("bodies", "heads", "support", "sizes", "pca_sizes"):
+            assert np.array_equal(getattr(before, column), getattr(after, column))
+
+    @pytest.mark.parametrize("confidence", ["standard", "pca"])
+    def test_the_threshold_leaves_out_exactly_what_is_below_it(self, confidence: str) -> None:
+        graph = na.read_splits("nations").train
+        loose = na.Rules(min_support=1, min_confidence=0.01, confidence=confidence)  # type: ignore[arg-type]
+        strict = na.Rules(min_support=7, min_confidence=0.6, confidence=confidence)  # type: ignore[arg-type]
+        everything, some = loose.mine(graph), strict.mine(graph)
+        kept = (everything.table.support >= 7) & (everything.confidence >= 0.6)
+        assert 0 < kept.sum() < len(everything)
+        assert np.array_equal(some.table.bodies, everything.table.bodies[kept])
+        assert np.array_equal(some.confidence, everything.confidence[kept])
+
+    def test_bodies_that_are_too_large_are_skipped_and_counted(self) -> None:
+        hub = [(f"x{i}", "to", "hub") for i in range(30)] + [("hub", "from", f"y{i}") for i in range(30)]
+        graph = KnowledgeGraph.from_labels([*hub, *((f"x{i}", "met", f"y{i}") for i in range(30))])
+        rules = na.Rules(max_paths=800).mine(graph)
+        assert rules.skipped == 3  # to ∘ from, to ∘ to⁻¹, from⁻¹ ∘ from
+        assert not na.Rules(max_paths=900).mine(graph).skipped
+        assert "met" not in {rules.graph.vocabulary.relations[head] for head in rules.table.heads}
+
+    def test_planted_rules_are_found_and_no_others(self) -> None:
+        rng = np.random.default_rng(0)
+        people = [f"p{i}" for i in range(400)]
+        rows: list[LabelledTriple] = []
+        for a, b, c in rng.permutation(people).reshape(-1, 4)[:, :3].tolist():
+            rows += [(a, "parent", b), (b, "parent", c), (a, "grandparent", c), (c, "grandchild", a)]
+        for a, b in rng.permutation(people)[:200].reshape(-1, 2).tolist():
+            rows += [(a, "spouse", b), (b, "spouse", a)]
+        rules = na.Rules(min_support=20, min_confidence=0.5).mine(KnowledgeGraph.from_labels(rows))
+        assert {rules.describe(i) for i in range(len(rules))} == {
+            "grandparent(x, y) ← parent(x, z), parent(z, y)",
+            "grandparent(x, y) ← grandchild(y, x)",
+            "grandchild(x, y) ← grandparent(y, x)",
+            "grandchild(x, y) ← parent(z, x), parent(y, z)",
+            "spouse(x, y) ← spouse(y, x)",
+            "parent(x, y) ← grandparent(x, z), parent(y, z)",
+            "parent(x, y) ← grandchild(z, x), parent(y, z)",
+            "parent(x, y) ← parent(z, x), grandparent(z, y)",
+            "parent(x, y) ← parent(z, x), grandchild(y, z)",
+        }
+
+    @pytest.mark.parametrize("rows", [[], [("a", "r", "a")], [("a", "r", "b")]])
+    def test_a_graph_without_rules_has_no_candidates(self, rows: list[LabelledTriple]) -> None:
+        dist = na.Rules().fit(KnowledgeGraph.from_labels(rows))
+        assert dist.support_size == 0
+        with pytest.raises(na.SamplingError, match="nothing is known"):
+            dist.top(1)
+
+
+class TestConclusions:
+    @given(rows=toy_rows())
+    @settings(max_examples=30)
+    def test_confidence_is_the_best_or_the_union_of_all_rules(self, rows: list[LabelledTriple]) -> None:
+        graph = KnowledgeGraph.from_labels(rows)
+        rules = na.Rules(min_support=1, min_confidence=0.01, prior=1.0)
+        doubt: dict[LabelledTriple, float] = defaultdict(lambda: 1.0)
+        best: dict[LabelledTriple, float] = defaultdict(float)
+        for (head, body), (support, size, _) in brute_force(rows, 2).items():
+            c = support / (size + 1)
+            for x, y in _pairs(rows, body):
+                if c >= 0.01 and (x, head, y) not in rows:
+                    doubt[x, head, y] *= 1 - c
+                    best[x, head, y] = max(best[x, head, y], c)
+        for combine, expected in (("max", best), ("noisy-or", {k: 1 - v for k, v in doubt.items()})):
+            dist = na.Rules(**{**vars(rules), "combine": combine}).fit(graph)
+            got = dict(zip(dist.top(dist.n_new).labels, dist.confidence.tolist(), strict=True))
+            assert got == pytest.approx(dict(expected))
+            assert (np.diff(dist.confidence) <= 0).all()
+
+    @pytest.mark.parametrize("depth", [1, 2, 3])
+    def test_evidence_is_in_train_and_makes_up_the_body(self, depth: int) -> None:
+        train = na.family(60, seed=1).given
+        dist = na.Rules(depth=depth).fit(train)
+        sample = dist.sample(40, seed=0)
+        known = set(train.labels())
+        for (h, r, t), evidence in zip(sample.labels, dist.explain(sample.triples), strict=True):
+            assert evidence.source == "rules"
+            assert evidence.reason.startswith(f"{r}(x, y) ← ")
+            assert set(evidence.triples) <= known
+            assert 1 <= len(evidence.triples) <= depth
+            places = [h]
+            for a, _, b in evidence.triples:
+                assert places[-1] in (a, b)
+                places.append(b if places[-1] == a else a)
+            assert places[-1] == t
+            assert len(set(places)) == len(places)
+
+    def test_the_most_certain_rules_come_first_when_there_are_too_many_candidates(self) -> None:
+        train = na.family(60, seed=1).given
+        everything = na.Rules().fit(train)
+        some = na.Rules(max_candidates=200).fit(train)
+        assert 0 < some.support_size <= 200 < everything.support_size
+        assert np.array_equal(some.confidence, everything.confidence[: len(some.confidence)])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"depth": 4},
+        {"confidence": "best"},
+        {"combine": "min"},
+        {"min_support": 0},
+        {"min_confidence": 0.0},
+        {"prior": -1.0},
+        {"sharpness": -1.0},
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        na.Rules(**wrong).fit(na.family(30, seed=0).given)  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("archives")
+@pytest.mark.parametrize(
+    ("name", "depth", "least"),
+    [("dl50a", 2, (0.97, 0.58)), ("wn18rr", 2, (0.50, 0.25)), ("dl50a", 3, (0.96, 0.8))],
+)
+def test_the_best_candidates_are_confirmed_by_valid_and_test(
+    name: str, depth: int, least: tuple[float, float]
+) -> None:
+    splits = na.read_splits(name)
+    dist = na.Rules(depth=depth).fit(splits.train)
+    for share, bar in zip((0.05, 0.1), least, strict=True):
+        triples = dist.top(int(share * len(splits.train))).triples
+        assert (splits.valid.contains(triples) | splits.test.contains(triples)).mean() >= bar
+
+
+def _pairs(rows: list[LabelledTriple], body: Body) -> set[tuple[str, str]]:
+    chains = {(e,) for h, _, t in rows for e in (h, t)}
+    for relation, inverted in body:
+        steps = {(t, h) if inverted else (h, t) for h, r, t in rows if r == relation and h != t}
+        chains = {(*c, y) for c in chains for x, y in steps if x == c[-1] and y not in c}  # type: ignore[misc]
+    return {(c[0], c[-1]) for c in chains}

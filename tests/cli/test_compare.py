@@ -1,0 +1,251 @@
+"""``nnmfaug compare`` and ``nnmfaug predict``, as a user meets them."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nnmfaug as na
+from nnmfaug.evaluation.notes import notes
+from tests.cli.test_main import Done
+from tests.cli.test_main import run as run_in
+
+
+def run(*arguments: str) -> Done:
+    return run_in(*arguments, cwd=Path.cwd())
+
+
+SMALL = ("--model", "transe", "--epochs", "2", "--dim", "8", "--threads", "1", "--seeds", "2")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("runs") / "x"
+    arms = [part for arm in ("nnmf", "random", "typed", "duplicate") for part in ("--arm", arm)]
+    done = run("compare", "nations", *SMALL, *arms, "--raw", "-o", str(path))
+    assert done.returncode == 0, done.stderr
+    (path / "stdout.txt").write_text(done.stdout)
+    return path
+
+
+def test_a_comparison_ends_with_a_table_and_a_sentence_per_arm(folder: Path) -> None:
+    text = (folder / "stdout.txt").read_text()
+    assert "nations, transe, 2 seeds, filtered" in text
+    assert "nations, transe, 2 seeds, raw" in text
+    for name in ("mrr", "mr", "hits@1", "hits@3", "hits@5", "hits@10", "baseline"):
+        assert name in text
+    for arm in ("nnmf", "random", "typed", "duplicate"):
+        assert f"\n{arm}: filtered MRR" in text
+    assert "note: two seeds say little" in text
+
+
+def test_all_numbers_are_in_comparison_json(folder: Path) -> None:
+    document = json.loads((folder / "comparison.json").read_text())
+    assert len(document["filtered"]["rows"]) == len(document["raw"]["rows"]) == 4 * 6
+    assert {row["verdict"] for row in document["filtered"]["rows"]} <= {"better", "worse", "no difference shown"}
+    assert len(document["runs"]) == 10
+    assert document["by_degree"]
+    assert document["by_relation"]
+    n_test = len(na.read_splits("nations").test)
+    assert sum(group["n_triples"] for group in document["by_relation"]) == n_test
+    assert document["settings"]["predictor"]["dim"] == 8
+
+
+def test_a_second_start_trains_nothing_and_says_the_same(folder: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in folder.glob("*-seed*.json")}
+    done = run("compare", "nations", *SMALL, "--arm", "nnmf", "-o", str(folder), "--json")
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["runs"]) == 4
+    assert before == {path: path.stat().st_mtime_ns for path in folder.glob("*-seed*.json")}
+
+
+def test_other_settings_in_the_same_folder_are_refused(folder: Path) -> None:
+    done = run("compare", "nations", *SMALL[:2], "--epochs", "3", *SMALL[4:], "--arm", "nnmf", "-o", str(folder))
+    assert done.returncode == 2
+    assert "predictor epochs: 2 there, 3 now" in done.stderr
+    assert "name another folder" in done.stderr
+
+
+def test_triples_of_a_file_are_an_arm(tmp_path: Path) -> None:
+    splits = na.read_splits("nations")
+    extra = na.TypedTriples().fit(splits.train).sample(40, seed=0).graph
+    na.write_triples(extra, tmp_path / "extra.tsv")
+    arm = f"file:{tmp_path / 'extra.tsv'}"
+    done = run("compare", "nations", *SMALL, "--arm", arm, "--amount", "30", "-o", str(tmp_path / "x"), "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert {entry["n_extra"] for entry in document["runs"]} == {0, 30}
+    assert document["filtered"]["arms"] == [arm]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["nations", "--arm", "magic"], "--arm magic: must be one of baseline, auto, rules, nnmf, random"),
+        (["nations", "--model", "conve"], "no preset 'conve': there are transe, rotate"),
+        (["nations", "--amount", "lots"], "--amount lots: must be a share such as 5%"),
+        (["nations", "--arm", "file:none.tsv"], "none.tsv"),
+        (["nations", "--exponent", "0"], "--exponent 0: must be above 0; --schedule constant"),
+        (["nations", "--weight", "-1"], "weight=-1.0: must be a number from 0"),
+        (["nations", "--device", "cuda"], "device 'cuda': there is none here"),
+        (["nothing-here", "--arm", "nnmf"], "nothing-here"),
+        (["nations", "--arm", "file:"], "--arm file:: there is no such file of triples"),
+        (["nations", "--amount", "0"], "amount=0: must be a share of train"),
+        (["nations", "--clusters", "5"], "--clusters is for the arm nnmf"),
+        (["nations", "--arm", "nnmf", "--clusters", "500"], "arm nnmf: n_clusters=500"),
+        (
+            ["nations", "--schedule", "step", "--exponent", "3"],
+            "--exponent is for --schedule polynomial, not step",
+        ),
+        (["nations", "--model", "transe-paper", "--weight", "0.5"], "the margin loss takes no weights"),
+    ],
+)
+def test_what_cannot_be_run_says_why_and_writes_nothing(tmp_path: Path, given: list[str], message: str) -> None:
+    done = run("compare", *given, *SMALL[2:], "-o", str(tmp_path / "x"))
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_an_amount_is_a_limit_for_auto_and_settings_for_a_data_set_are_told(tmp_path: Path) -> None:
+    done = run("compare", "nations", *SMALL, "--arm", "auto", "--amount", "5", "-o", str(tmp_path / "x"), "--json")
+    assert done.returncode == 0, done.stderr
+    assert {made["n_extra"] for made in json.loads(done.stdout)["runs"] if made["arm"] == "auto"} == {5}
+    assert "transe with the settings that were chosen for nations" in done.stderr
+
+
+def test_too_much_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
+    done = run("compare", "nations", *SMALL, "--arm", "nnmf", "--amount", "1000000", "-o", str(tmp_path / "x"))
+    assert done.returncode == 1
+    assert "arm nnmf: 1,000,000 new triples were asked for, but only" in done.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_file_where_a_folder_is_needed_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("")
+    for out in (tmp_path / "x", tmp_path / "x" / "y"):
+        done = run("compare", "nations", *SMALL, "-o", str(out))
+        assert done.returncode == 2
+        assert "this is a file, a folder for the runs is needed" in done.stderr
+
+
+def test_a_baseline_alone_has_its_numbers(tmp_path: Path) -> None:
+    done = run("compare", "nations", *SMALL, "--arm", "baseline", "-o", str(tmp_path / "x"))
+    assert done.returncode == 0
+    assert "hits@10" in done.stdout
+    assert len(json.loads((tmp_path / "x" / "comparison.json").read_text())["runs"]) == 2
+
+
+def test_held_out_triples_and_too_few_triples_of_a_file_are_told(tmp_path: Path) -> None:
+    splits = na.read_splits("nations")
+    na.write_triples(na.KnowledgeGraph(splits.vocabulary, splits.test.triples[:25]), tmp_path / "leak.tsv")
+    arm = f"file:{tmp_path / 'leak.tsv'}"
+    done = run("compare", "nations", *SMALL, "--arm", arm, "--amount", "30", "-o", str(tmp_path / "x"))
+    assert "25 triples, not the 30 asked for" in done.stdout
+    assert "0 of its triples are in valid, 25 in test; if they were taken from there" in done.stdout
+
+
+def test_one_file_has_nothing_to_compare_by(tmp_path: Path) -> None:
+    (tmp_path / "all.tsv").write_text("a\tr\tb\nb\tr\tc\n")
+    done = run("compare", str(tmp_path / "all.tsv"), "-o", str(tmp_path / "x"))
+    assert done.returncode == 2
+    assert "nnmfaug split" in done.stderr
+
+
+def test_a_model_can_be_asked_for_tails_and_heads(folder: Path) -> None:
+    done = run("predict", str(folder), "--head", "china", "--relation", "embassy", "--top", "3")
+    assert done.returncode == 0, done.stderr
+    assert "(china, embassy, ?)" in done.stdout
+    done = run("predict", str(folder), "--tail", "china", "--relation", "embassy", "--arm", "nnmf", "--json")
+    answers = json.loads(done.stdout)
+    assert len(answers) == 10
+    assert set(answers[0]) == {"entity", "score", "known"}
+    assert any(answer["known"] for answer in answers)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--head", "chinaa", "--relation", "embassy"], "did you mean 'china'"),
+        (["--relation", "embassy"], "give a head to ask for tails"),
+        (["--head", "china", "--relation", "embassy", "--arm", "auto"], "there are models of baseline"),
+    ],
+)
+def test_a_question_that_cannot_be_answered_says_why(folder: Path, given: list[str], message: str) -> None:
+    done = run("predict", str(folder), *given)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_folder_without_a_model_says_how_to_get_one(tmp_path: Path) -> None:
+    done = run("predict", str(tmp_path), "--head", "a", "--relation", "r")
+    assert done.returncode == 2
+    assert "nnmfaug compare -o makes one" in done.stderr
+
+
+def test_other_arms_of_the_folder_are_mentioned_and_threads_may_change(tmp_path: Path) -> None:
+    folder = str(tmp_path / "runs")
+    assert run("compare", "nations", "--arm", "random", *SMALL, "-o", folder).returncode == 0
+    changed = [*SMALL[:-4], "--threads", "2", *SMALL[-2:]]
+    done = run("compare", "nations", "--arm", "typed", *changed, "-o", folder)
+    assert done.returncode == 0
+    assert (
+        "has runs of other arms, which comparison.json now leaves out; to compare all: --arm random" in done.stdout
+    )
+
+
+def test_the_gain_is_told_apart_from_test_triples_that_were_generated(tmp_path: Path) -> None:
+    done = run("compare", "umls", "--arm", "rules", *SMALL, "-o", str(tmp_path / "runs"))
+    assert done.returncode == 0
+    told = re.search(r"were generated (\S+) → (\S+), on the others (\S+) → (\S+)", done.stdout)
+    assert told is not None
+    splits = na.read_splits("umls")
+    made = na.Rules().fit(splits.train).top(521).graph.contains(splits.test.triples)
+    assert 0 < made.sum() < len(made)
+    ranks = {
+        arm: [run.ranks.filtered for run in na.load_runs(tmp_path / "runs") if run.arm == arm]
+        for arm in ("baseline", "rules")
+    }
+    expected = [
+        np.mean([(1 / each[part]).mean() for each in ranks[arm]]) for part in (made, ~made) for arm in ranks
+    ]
+    assert [float(number) for number in told.groups()] == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_model_that_is_gone_can_be_made_again(tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    assert run("compare", "nations", "--arm", "random", *SMALL, "-o", str(folder)).returncode == 0
+    shutil.rmtree(folder / "models" / "random-seed0")
+    ask = ["predict", str(folder), "--arm", "random", "--head", "china", "--relation", "embassy"]
+    done = run(*ask)
+    assert done.returncode == 2
+    assert "delete random-seed0.json, and nnmfaug compare makes both again" in done.stderr
+    (folder / "random-seed0.json").unlink()
+    assert run("compare", "nations", "--arm", "random", *SMALL, "-o", str(folder)).returncode == 0
+    assert run(*ask).returncode == 0
+
+
+def test_notes_take_each_seed_with_its_own_generated_triples() -> None:
+    ranks = {"baseline": ([1, 2, 4, 4], [1, 1, 1, 1]), "auto": ([1, 1, 1, 2], [2, 2, 2, 1])}
+    rows: tuple[list[int], ...] = ([], [3])
+    runs = [
+        na.Run(
+            arm,
+            seed,
+            na.Ranks(filtered=np.array([each, each]).T.astype(float), raw=np.ones((4, 2))),
+            {
+                "generated": {"in_valid": 0, "in_test": len(rows[seed]), "test_rows": rows[seed]},
+                "arm": {"amount": 1.0},
+            }
+            if arm == "auto"
+            else {"generated": None, "arm": None},
+        )
+        for arm, seeds in ranks.items()
+        for seed, each in enumerate(seeds)
+    ]
+    (note,) = (note for note in notes(runs) if "generated" in note)
+    before, after = (1 + 1 / 2 + 1 / 4 + 1 / 4 + 3) / 7, (1 + 1 + 1 + 1 / 2 + 3 / 2) / 7
+    assert note.endswith(f"generated 1.0000 → 1.0000, on the others {before:.4f} → {after:.4f}")
