@@ -10,8 +10,8 @@ import argparse
 import warnings
 
 import nnmfaug as na
+from nnmfaug.graph.keys import unique_triples
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.graph.vocabulary import unique_triples
 from reference_model import reference_features
 from triple_distance import triple_distance
 

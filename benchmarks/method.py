@@ -28,6 +28,7 @@ from sklearn.decomposition import non_negative_factorization
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import nnmfaug as na
+from nnmfaug.augmenters.nnmf.affinity import Affinity
 from timing import least_seconds, seconds
 
 Array = NDArray[np.float32] | NDArray[np.float64]
@@ -156,7 +157,7 @@ def wn18rr(full: bool) -> None:
     """A fit that the reference can hardly do: stopped early, then carried to as many iterations as ours does."""
     graph = na.read_splits("wn18rr").train
     counts = na.Counts.of(graph)
-    n, n_nonzero = int(counts.seen.sum()), counts.affinity.n_nonzero()
+    n, n_nonzero = int(counts.seen.sum()), Affinity.of(counts).n_nonzero()
     kind = kind_that_fits(n, n_nonzero)
     n_iter = our_factors(our_fit(graph)).n_iter
     ours = seconds(lambda: our_fit(graph))[0]

@@ -11,11 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nnmfaug.core.seeding import generator
+from nnmfaug.core.seeding import Stream, generator
 
 Array = NDArray[np.float64]
-
-_STREAM = 0x47D
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ def triple_distance(
         msg = f"{len(real)} and {len(generated)} triples: at least two of each are needed"
         raise ValueError(msg)
     x, y = (_unit(features) for features in (real, generated))
-    rng = generator(seed, _STREAM)
+    rng = generator(seed, Stream.TRIPLE_DISTANCE)
     pairs = ([part[rng.choice(len(part), m, replace=False)] for part in (x, y)] for _ in range(n_subsets))
     found = [_mmd(*pair) for pair in pairs]
     return Distance(float(np.mean(found)), float(np.std(found)))

@@ -10,8 +10,7 @@ import pytest
 
 import nnmfaug as na
 from nnmfaug.evaluation.notes import notes
-from tests.cli.test_main import Done
-from tests.cli.test_main import run as run_in
+from tests.cli.test_main import Done, run as run_in
 
 
 def run(*arguments: str) -> Done:

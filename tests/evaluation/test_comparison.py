@@ -12,8 +12,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from nnmfaug.core.arrays import Array
 from nnmfaug.evaluation import bootstrap
-from nnmfaug.evaluation.bootstrap import Array, Resampled, column_weights, expansion, holm, resample, row_weights
+from nnmfaug.evaluation.bootstrap import Resampled, column_weights, expansion, holm, resample, row_weights
 from nnmfaug.evaluation.comparison import Comparison, compare, to_json
 from nnmfaug.evaluation.metrics import METRICS, Ranks, contributions
 from nnmfaug.evaluation.runs import Run

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from nnmfaug.core.errors import DataError
 from nnmfaug.evaluation.metrics import Ranks, summary

@@ -8,11 +8,10 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import nnmfaug as na
-from nnmfaug.graph.vocabulary import first_places, stable_order
+from nnmfaug.graph.keys import first_places, stable_order
 
 Row = tuple[str, str, str]
 name = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=3)

@@ -7,8 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 import nnmfaug as na
 

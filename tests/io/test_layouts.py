@@ -15,8 +15,7 @@ from typing import Any, cast, get_args
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import nnmfaug as na
 from nnmfaug.io.datasets import DATASETS

@@ -21,8 +21,7 @@ from unittest import mock
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from nnmfaug import (
     DataError,

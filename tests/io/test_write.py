@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from nnmfaug import DataError, KnowledgeGraph, ReadOptions, Vocabulary, read_generated, read_triples, write_triples
 

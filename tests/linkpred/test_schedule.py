@@ -8,8 +8,7 @@ from dataclasses import asdict, fields
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from nnmfaug.linkpred import schedule
 from nnmfaug.linkpred.schedule import Constant, Polynomial, Schedule, Step

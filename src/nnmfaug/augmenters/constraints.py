@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from nnmfaug.core.arrays import Bools, IntArray
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.graph.vocabulary import IntArray
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nnmfaug.augmenters.uniform import EntitySets, RelationProduct
+from nnmfaug.core.arrays import Ids
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph, check_graph
-
-Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

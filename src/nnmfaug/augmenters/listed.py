@@ -11,16 +11,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nnmfaug.augmenters.samples import Sample, known_part, name_mask, whole
+from nnmfaug.augmenters.samples import Sample, known_part, name_mask
+from nnmfaug.core.arrays import Array, Ids, IntArray
+from nnmfaug.core.checks import check_count
 from nnmfaug.core.errors import SamplingError
-from nnmfaug.core.seeding import generator
+from nnmfaug.core.seeding import Stream, generator
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.graph.vocabulary import IntArray, LabelledTriple
+from nnmfaug.graph.vocabulary import LabelledTriple
 
-Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
-
-_STREAM, _DRAW, _SAMPLE = 0x115, 0, 1
+_DRAW, _SAMPLE = 0, 1
 
 
 @dataclass(frozen=True)
@@ -140,9 +139,9 @@ class Listed:
 
     def draw(self, n: int, *, seed: int) -> IntArray:
         """Draw n triples independently, shape (n, 3); they may repeat, and excluded ones may come."""
-        if whole(n) and not self.support_size:
+        if check_count(n) and not self.support_size:
             raise SamplingError(self._why_fewer(n), available=0)
-        rng = generator(seed, _STREAM, _DRAW)
+        rng = generator(seed, Stream.LISTED, _DRAW)
         return (
             self.triples[rng.choice(max(self.support_size, 1), size=n, p=np.exp(self._logs))]
             if n
@@ -157,7 +156,9 @@ class Listed:
         SamplingError
             If there are fewer than n.
         """
-        times = np.log(generator(seed, _STREAM, _SAMPLE).standard_exponential(len(self.triples))) - self._logs
+        times = (
+            np.log(generator(seed, Stream.LISTED, _SAMPLE).standard_exponential(len(self.triples))) - self._logs
+        )
         order = np.argsort(times, kind="stable")
         return self._first(n, order)
 
@@ -213,7 +214,7 @@ class Listed:
 
     def _first(self, n: int, order: NDArray[np.intp]) -> Sample:
         chosen = order[self._free[order]]
-        if whole(n) > len(chosen):
+        if check_count(n) > len(chosen):
             raise SamplingError(self._why_fewer(n), available=len(chosen), partial=self._sample(chosen))
         return self._sample(chosen[:n])
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from nnmfaug.augmenters.constraints import Constraints
@@ -20,11 +19,9 @@ from nnmfaug.augmenters.nnmf.nmf import NMF
 from nnmfaug.augmenters.nnmf.nnmfaug import Embedder, default_clusters
 from nnmfaug.augmenters.nnmf.partition import Clusterer, cluster
 from nnmfaug.augmenters.rules.steps import Steps, ends, without_diagonal
+from nnmfaug.core.arrays import Array, Ids
 from nnmfaug.graph.counts import Counts
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-
-Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

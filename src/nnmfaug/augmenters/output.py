@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +20,7 @@ from nnmfaug.augmenters.nnmf.nnmfaug import NNMFAug
 from nnmfaug.augmenters.samples import Sample
 from nnmfaug.core.errors import SamplingError
 from nnmfaug.core.parallel import Engine
+from nnmfaug.core.settings import describe_settings
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import Vocabulary
 from nnmfaug.io.files import replacing
@@ -187,14 +188,6 @@ def write_generation(generation: Generation, path: Path, *, prefix: str | None =
 def generated_files(path: Path) -> list[Path]:
     """The files that a run writes: triples, scores, manifest."""
     return [path, path.with_name(path.name + ".scores.tsv"), path.with_name(path.name + ".json")]
-
-
-def describe_settings(value: object) -> object:
-    """Turn nested settings into plain data, each with the name of its class."""
-    if is_dataclass(value) and not isinstance(value, type):
-        fields = {name: describe_settings(getattr(value, name)) for name in asdict(value)}
-        return {"name": type(value).__name__, **fields}
-    return value if isinstance(value, int | float | str | bool | None) else repr(value)
 
 
 def _scores(sample: Sample) -> Iterator[str]:

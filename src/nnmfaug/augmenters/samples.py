@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,10 +10,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nnmfaug.core.arrays import Array, IntArray
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.graph.vocabulary import IntArray, LabelledTriple, Vocabulary
-
-Array = NDArray[np.float64]
+from nnmfaug.graph.vocabulary import LabelledTriple, Vocabulary
 
 
 class Source(Protocol):
@@ -66,19 +64,6 @@ def known_part(graph: KnowledgeGraph, names: Vocabulary) -> KnowledgeGraph:
     entities, relations = names.entity_ids, names.relation_ids
     rows = [(h, r, t) for h, r, t in graph.labels() if h in entities and r in relations and t in entities]
     return KnowledgeGraph.from_labels(rows, names)
-
-
-def whole(n: int) -> int:
-    """Return a number of triples as an int, or raise."""
-    try:
-        number = operator.index(n)
-    except TypeError:
-        msg = f"n={n!r}: must be a whole number"
-        raise ValueError(msg) from None
-    if number < 0:
-        msg = f"n={n}: must not be negative"
-        raise ValueError(msg)
-    return number
 
 
 def name_mask(what: str, names: Iterable[str] | None, ids: dict[str, int]) -> NDArray[np.bool_]:

@@ -11,21 +11,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nnmfaug.augmenters.nnmf.distribution import MAX_LISTED
-from nnmfaug.augmenters.samples import Sample, whole
+from nnmfaug.augmenters.samples import Sample
+from nnmfaug.core.arrays import Array, Bools, Ids, IntArray
+from nnmfaug.core.checks import check_count
 from nnmfaug.core.errors import SamplingError
-from nnmfaug.core.seeding import generator
+from nnmfaug.core.seeding import Stream, generator
+from nnmfaug.graph.keys import sorted_unique
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.graph.vocabulary import IntArray, sorted_unique
 
-Array = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Ids = NDArray[np.int64]
-
-_STREAM = 0xC0
-"""The place of this law among the random streams of a seed."""
 _DRAW, _SAMPLE = 0, 1
 
 
@@ -135,8 +131,8 @@ class RelationProduct:
 
     def draw(self, n: int, *, seed: int) -> IntArray:
         """Draw n triples independently, shape (n, 3); they may repeat and may be known."""
-        rng = generator(seed, _STREAM, _DRAW)
-        places = rng.choice(len(self.relations), size=whole(n), p=self.chances)
+        rng = generator(seed, Stream.UNIFORM, _DRAW)
+        places = rng.choice(len(self.relations), size=check_count(n), p=self.chances)
         return self._propose(places, rng).astype(np.int32)
 
     def sample(self, n: int, *, seed: int) -> Sample:
@@ -147,11 +143,11 @@ class RelationProduct:
         SamplingError
             If there are fewer than n.
         """
-        if whole(n) > self.n_new:
+        if check_count(n) > self.n_new:
             partial = self.sample(self.n_new, seed=seed) if self.n_new <= MAX_LISTED else None
             msg = f"{n:,} new triples were asked for, but only {self.n_new:,} are possible"
             raise SamplingError(msg, available=self.n_new, partial=partial)
-        rng = generator(seed, _STREAM, _SAMPLE)
+        rng = generator(seed, Stream.UNIFORM, _SAMPLE)
         places = _race(self._weights, self.new_counts, n, rng)
         triples = self._fill(places, rng).astype(np.int32)
         return Sample(KnowledgeGraph(self.graph.vocabulary, triples), self)

@@ -1,18 +1,57 @@
-"""Numbers of clusters and components, which may be left to the data."""
+"""Checks of arguments, with one wording for all: ``name=value: must be …``."""
 
 from __future__ import annotations
 
+import operator
 from typing import Literal
 
 Size = int | Literal["auto"]
+"""A number of clusters or components, which may be left to the data."""
+
+
+def require(good: bool, message: str) -> None:
+    """Raise a ``ValueError`` with this message unless all is good."""
+    if not good:
+        raise ValueError(message)
+
+
+def check_argument(name: str, value: object, good: bool, must_be: str) -> None:
+    """Raise unless the value of an argument is good.
+
+    Examples
+    --------
+    >>> check_argument("n_clusters", 0, False, "at least 1")
+    Traceback (most recent call last):
+    ValueError: n_clusters=0: must be at least 1
+    """
+    require(good, f"{name}={value!r}: must be {must_be}")
+
+
+def check_at_least(name: str, value: int, least: int) -> None:
+    """Raise unless a number is large enough."""
+    check_argument(name, value, value >= least, f"at least {least}")
+
+
+def check_fraction(name: str, value: float) -> None:
+    """Raise unless a number is above 0 and below 1."""
+    check_argument(name, value, 0 < value < 1, "above 0 and below 1")
+
+
+def check_count(n: int) -> int:
+    """Return a number of triples as an int, or raise."""
+    try:
+        number = operator.index(n)
+    except TypeError:
+        msg = f"n={n!r}: must be a whole number"
+        raise ValueError(msg) from None
+    require(number >= 0, f"n={n}: must not be negative")
+    return number
 
 
 def check_size(name: str, value: Size) -> None:
     """Raise unless the value is a number from 1 or "auto"."""
     good = value == "auto" if isinstance(value, str) else value >= 1
-    if not good:
-        msg = f"{name}={value!r}: must be at least 1, or 'auto'"
-        raise ValueError(msg)
+    check_argument(name, value, good, "at least 1, or 'auto'")
 
 
 def decided(name: str, value: Size) -> int:

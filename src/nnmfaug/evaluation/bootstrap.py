@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from nnmfaug.core.arrays import Array
 from nnmfaug.core.parallel import blocks
-from nnmfaug.core.seeding import generator
-
-Array = NDArray[np.float64]
+from nnmfaug.core.seeding import Stream, generator
 
 CELLS = 1 << 22
 """Cells of a block of weights, 16 MB; making them takes as much again."""
@@ -104,12 +103,14 @@ def resample(tables: Sequence[Array], n_resamples: int, seed: int) -> list[Resam
 
 def row_weights(n: int, n_resamples: int, seed: int) -> Array:
     """Shares of n rows in each resample, shape (n_resamples, n): each row sums to 1."""
-    return np.asarray(generator(seed, 1, n).multinomial(n, np.full(n, 1 / n), size=n_resamples) / n)
+    return np.asarray(
+        generator(seed, Stream.BOOTSTRAP_SEEDS, n).multinomial(n, np.full(n, 1 / n), size=n_resamples) / n
+    )
 
 
 def column_weights(n: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.float32]]:
     """Yield how often each of n columns is in a resample, for some resamples at a time, shape (some, n)."""
-    rng = generator(seed, 0)
+    rng = generator(seed, Stream.BOOTSTRAP_TRIPLES)
     for block in blocks(n_resamples, max(1, CELLS // n)):
         weights = np.empty((block.stop - block.start, n), dtype=np.float32)
         drawn: NDArray[np.int32] = rng.integers(n, size=(len(weights), n), dtype=np.int32)

@@ -9,10 +9,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nnmfaug.evaluation.bootstrap import Array, resample
+from nnmfaug.core.arrays import Array
+from nnmfaug.evaluation.bootstrap import resample
 from nnmfaug.evaluation.comparison import Kind, difference_table, metric_table, pair_runs
 from nnmfaug.evaluation.runs import Run
-from nnmfaug.graph.knowledge_graph import Splits
+from nnmfaug.graph.splits import Splits
 
 BANDS = ((0, "0"), (1, "1–2"), (3, "3–5"), (6, "6–10"), (11, "11–20"), (21, ">20"))
 """The lowest degree of each band, and its name."""

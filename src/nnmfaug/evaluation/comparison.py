@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nnmfaug.evaluation.bootstrap import Array, Resampled, holm, resample
+from nnmfaug.core.arrays import Array
+from nnmfaug.evaluation.bootstrap import Resampled, holm, resample
 from nnmfaug.evaluation.metrics import HIGHER_IS_BETTER, METRICS, check_metric, contributions, summary
 from nnmfaug.evaluation.runs import Run
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from nnmfaug.core.arrays import Array
 
 METRICS = ("mrr", "mr", "hits@1", "hits@3", "hits@5", "hits@10")
 HIGHER_IS_BETTER: Mapping[str, bool] = MappingProxyType({metric: metric != "mr" for metric in METRICS})

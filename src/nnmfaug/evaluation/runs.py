@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from nnmfaug.core.checks import require
 from nnmfaug.core.errors import DataError
 from nnmfaug.evaluation.metrics import Ranks, summary
 from nnmfaug.io.files import replacing
-from nnmfaug.io.npz import BROKEN, check, read_arrays, write_arrays
+from nnmfaug.io.npz import BROKEN, read_arrays, write_arrays
 
 FORMAT, VERSION = "nnmfaug run", 1
 _KEYS = {"arm", "seed", "n_extra", "settings", "losses", "curve", "seconds"}
@@ -127,9 +128,9 @@ def load_run(path: str | Path) -> Run:
     path.open("rb").close()  # what may not be read is not a broken file
     try:
         document = json.loads(path.read_bytes())
-        check(document["format"] == FORMAT, "it is something else")
-        check(document["version"] == VERSION, f"it has version {document['version']!r}, not {VERSION}")
-        check(set(document) == _KEYS, "entries are missing or too many")
+        require(document["format"] == FORMAT, "it is something else")
+        require(document["version"] == VERSION, f"it has version {document['version']!r}, not {VERSION}")
+        require(set(document) == _KEYS, "entries are missing or too many")
         return _restore(document, path)
     except BROKEN as error:
         why = str(error) or type(error).__name__
@@ -164,13 +165,14 @@ def _document(run: Run, digest: str) -> dict[str, Any]:
 
 def _restore(document: dict[str, Any], path: Path) -> Run:
     ranks = path.with_suffix(".npz")
-    check(ranks.is_file(), f"{ranks.name} is missing")
-    check(hashlib.sha256(ranks.read_bytes()).hexdigest() == document["ranks_sha256"], f"{ranks.name} has changed")
+    require(ranks.is_file(), f"{ranks.name} is missing")
+    digest = hashlib.sha256(ranks.read_bytes()).hexdigest()
+    require(digest == document["ranks_sha256"], f"{ranks.name} has changed")
     arm, seed, n_extra = document["arm"], document["seed"], document["n_extra"]
-    check(
+    require(
         isinstance(arm, str) and type(seed) is int and type(n_extra) is int, "a name or number of the wrong type"
     )
-    check(run_path(path.parent, arm, seed).name == path.name, f"{arm!r} with seed {seed} has another file name")
+    require(run_path(path.parent, arm, seed).name == path.name, f"{arm!r} with seed {seed} has another file name")
     return Run(
         arm,
         seed,

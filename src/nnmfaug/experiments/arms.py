@@ -9,14 +9,12 @@ from typing import Literal
 
 from nnmfaug.augmenters.base import Augmenter, Supply
 from nnmfaug.augmenters.listed import Listed
-from nnmfaug.augmenters.output import describe_settings
 from nnmfaug.core.errors import DataError
-from nnmfaug.core.seeding import generator
+from nnmfaug.core.seeding import Stream, generator
+from nnmfaug.core.settings import describe_settings
 from nnmfaug.experiments.transforms import Transform
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.linkpred.schedule import Polynomial, Schedule
-
-_STREAM = 0xD0B1E
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class Duplicate:
 
     def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Given:
         """Shuffle the train triples."""
-        order = generator(seed, _STREAM).permutation(len(graph))
+        order = generator(seed, Stream.DUPLICATE).permutation(len(graph))
         return Given(KnowledgeGraph(graph.vocabulary, graph.triples[order]))
 
 

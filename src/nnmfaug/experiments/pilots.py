@@ -9,17 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nnmfaug.core.arrays import Array
 from nnmfaug.core.errors import DataError
 from nnmfaug.core.progress import report
 from nnmfaug.evaluation.metrics import contributions
 from nnmfaug.experiments.arms import Augmentation, Extra, arm_settings
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph, Splits
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.graph.splits import Splits
 from nnmfaug.io.files import replacing
 from nnmfaug.linkpred import LinkPredictor, TrainOptions
-
-Array = NDArray[np.float64]
 
 SHARE = 3
 """A pilot has the preset's epochs over this."""

@@ -20,7 +20,8 @@ from nnmfaug.core.progress import current, reporting_to
 from nnmfaug.evaluation.runs import Run, load_run, run_path, save_run
 from nnmfaug.experiments.arms import Arms, Augmentation, Extra, arm_settings
 from nnmfaug.experiments.transforms import Transform
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph, Splits
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.graph.splits import Splits
 from nnmfaug.linkpred import LinkPredictor, Trained, TrainOptions
 from nnmfaug.quality.diagnostics import diagnose
 

@@ -11,9 +11,10 @@ from nnmfaug.augmenters.nnmf.clusterers import Agglomerative
 from nnmfaug.augmenters.nnmf.nmf import NMF
 from nnmfaug.augmenters.nnmf.nnmfaug import Embedder, default_clusters
 from nnmfaug.augmenters.nnmf.partition import Clusterer, cluster
+from nnmfaug.core.arrays import IntArray
 from nnmfaug.graph.counts import Counts
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.graph.vocabulary import IntArray, Vocabulary
+from nnmfaug.graph.vocabulary import Vocabulary
 
 
 class Transform(Protocol):

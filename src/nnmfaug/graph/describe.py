@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from nnmfaug.graph.counts import Counts
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph, Splits
-from nnmfaug.graph.vocabulary import sorted_unique
+from nnmfaug.graph.keys import sorted_unique
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.graph.splits import Splits
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, eye_array
 
+from nnmfaug.core.arrays import IntArray
+from nnmfaug.graph.keys import unique_triples
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.graph.vocabulary import IntArray, Vocabulary, unique_triples
+from nnmfaug.graph.vocabulary import Vocabulary
 
 BoolArray = NDArray[np.bool_]
 BoolMatrix: TypeAlias = "csr_array[np.bool_, tuple[int, int]]"

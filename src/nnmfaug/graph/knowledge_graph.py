@@ -9,50 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nnmfaug.graph.vocabulary import IntArray, LabelledTriple, Vocabulary, sorted_unique, unique_triples
-
-
-class Reject(NamedTuple):
-    """A line that is not a triple: its number, why, and what it says."""
-
-    line: int
-    reason: str
-    text: str
-
-
-@dataclass(frozen=True)
-class ReadReport:
-    """What became of every line of a file.
-
-    ``accepted + rejected + blank + comment + header == lines``. Of the accepted lines, ``duplicates``
-    repeated an earlier triple; ``literals`` is the number of statements with a text or a number where a triple
-    needs an entity. Neither is in the graph. (In Parquet a row counts as a line.)
-    """
-
-    path: str
-    format: str
-    accepted: int
-    rejected: int = 0
-    blank: int = 0
-    comment: int = 0
-    header: int = 0
-    duplicates: int = 0
-    literals: int = 0
-    rejects: tuple[Reject, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    @property
-    def lines(self) -> int:
-        """Number of physical lines of the file."""
-        return self.accepted + self.rejected + self.blank + self.comment + self.header
+from nnmfaug.core.arrays import IntArray
+from nnmfaug.graph.keys import sorted_unique, unique_triples
+from nnmfaug.graph.read_report import ReadReport
+from nnmfaug.graph.vocabulary import LabelledTriple, Vocabulary
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,60 +147,6 @@ def check_graph(graph: object) -> None:
         hint = f": its .{found} is one" if found else ""
         msg = f"a KnowledgeGraph is needed, not {type(graph).__name__}{hint}"
         raise TypeError(msg)
-
-
-@dataclass(frozen=True)
-class Splits:
-    """Train, valid and test over one vocabulary that holds the names of all three.
-
-    Examples
-    --------
-    >>> train = KnowledgeGraph.from_labels([("a", "likes", "b")])
-    >>> test = KnowledgeGraph.from_labels([("b", "likes", "c")])
-    >>> splits = Splits.merge("toy", train=train, test=test)
-    >>> splits.vocabulary.entities, len(splits.valid)
-    (('a', 'b', 'c'), 0)
-    """
-
-    name: str
-    train: KnowledgeGraph
-    valid: KnowledgeGraph
-    test: KnowledgeGraph
-
-    def __post_init__(self) -> None:
-        if not self.train.vocabulary == self.valid.vocabulary == self.test.vocabulary:
-            msg = "the splits have different vocabularies: use Splits.merge"
-            raise ValueError(msg)
-
-    @classmethod
-    def merge(
-        cls,
-        name: str,
-        *,
-        train: KnowledgeGraph,
-        valid: KnowledgeGraph | None = None,
-        test: KnowledgeGraph | None = None,
-        names: Vocabulary | None = None,
-    ) -> Splits:
-        """Give the graphs one vocabulary: their names, and ``names`` besides. A missing split is empty."""
-        present = [graph for graph in (train, valid, test) if graph is not None]
-        vocabulary = (names or Vocabulary((), ())).union(*(graph.vocabulary for graph in present))
-        empty = KnowledgeGraph(vocabulary, np.empty((0, 3), dtype=np.int32))
-        return cls(name, *(empty if g is None else g.with_vocabulary(vocabulary) for g in (train, valid, test)))
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The names of all three splits."""
-        return self.train.vocabulary
-
-    def items(self) -> Iterator[tuple[str, KnowledgeGraph]]:
-        """Yield ("train", …), ("valid", …), ("test", …)."""
-        yield from (("train", self.train), ("valid", self.valid), ("test", self.test))
-
-    def together(self) -> KnowledgeGraph:
-        """Return the triples of all three splits as one graph."""
-        triples = np.concatenate([graph.triples for _, graph in self.items()])
-        return KnowledgeGraph(self.vocabulary, unique_triples(triples, self.vocabulary, sort=True))
 
 
 def _translate(names: Sequence[str], ids: dict[str, int]) -> IntArray:

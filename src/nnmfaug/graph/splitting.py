@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from nnmfaug.core.arrays import IntArray
 from nnmfaug.core.errors import DataError
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph, Splits, check_graph
-from nnmfaug.graph.vocabulary import IntArray
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph, check_graph
+from nnmfaug.graph.splits import Splits
 
 
 def split(graph: KnowledgeGraph, *, valid: float, test: float, seed: int, name: str = "split") -> Splits:

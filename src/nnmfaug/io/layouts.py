@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from nnmfaug.core.errors import DataError
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph, Splits
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.graph.splits import Splits
 from nnmfaug.graph.vocabulary import Vocabulary
 from nnmfaug.io import datasets
 from nnmfaug.io.archive import unpack

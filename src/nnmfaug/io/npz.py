@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nnmfaug.core.checks import require
+
 Arrays = dict[str, NDArray[Any]]
 
 BROKEN: tuple[type[Exception], ...] = (
@@ -36,17 +38,11 @@ def read_arrays(path: Path, types: Mapping[str, str], default: str = "<f8") -> A
     """Read all arrays of a file; anything odd about it is one of the errors ``BROKEN``."""
     with zipfile.ZipFile(path) as archive:  # a small file must not unpack to a large one
         stored = all(e.compress_type == zipfile.ZIP_STORED for e in archive.infolist())
-        check(stored and sum(e.file_size for e in archive.infolist()) < path.stat().st_size, "it is packed")
+        require(stored and sum(e.file_size for e in archive.infolist()) < path.stat().st_size, "it is packed")
     with np.load(path, allow_pickle=False) as entries:
         arrays: Arrays = {name: entries[name] for name in entries.files}
     for name, values in arrays.items():
-        check(values.dtype == np.dtype(types.get(name, default)), f"{name} has type {values.dtype}")
-        check(values.dtype != np.bool_ or not values.tobytes().strip(b"\0\1"), f"{name} is not yes or no")
+        require(values.dtype == np.dtype(types.get(name, default)), f"{name} has type {values.dtype}")
+        require(values.dtype != np.bool_ or not values.tobytes().strip(b"\0\1"), f"{name} is not yes or no")
         values.setflags(write=False)
     return arrays
-
-
-def check(good: bool, message: str) -> None:
-    """Raise a ``ValueError`` with this message unless all is good."""
-    if not good:
-        raise ValueError(message)

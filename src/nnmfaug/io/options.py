@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from nnmfaug.core.errors import DataError
-from nnmfaug.graph.knowledge_graph import ReadReport, Reject
+from nnmfaug.graph.read_report import ReadReport, Reject
 from nnmfaug.io.stream import Limits
 
 Format = Literal["tsv", "csv", "kgtk", "parquet", "nt", "nq", "ttl"]

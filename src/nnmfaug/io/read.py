@@ -16,15 +16,15 @@ import numpy as np
 
 from nnmfaug.core.errors import DataError
 from nnmfaug.core.progress import report as report_progress
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph, ReadReport
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.graph.read_report import ReadReport
 from nnmfaug.graph.vocabulary import Vocabulary
 from nnmfaug.io.formats import kgtk, rdf
 from nnmfaug.io.formats.delimited import KGTK_WORDS, Dialect, TakeRow, find_dialect, read_header, scan_lines
 from nnmfaug.io.formats.quoted import RecordParser, scan_quoted
 from nnmfaug.io.options import Format, ReadOptions
 from nnmfaug.io.stream import BLOCK, UNPACKERS, is_utf8, line_blocks, open_stream, text_blocks
-from nnmfaug.io.table import Interner, Table
-from nnmfaug.io.tally import Tally
+from nnmfaug.io.table import Interner, Table, Tally
 
 PACKED_SUFFIXES = (".gz", ".bz2", ".zst")
 SUFFIXES: dict[str, Format] = {

@@ -1,17 +1,59 @@
-"""The accepted rows of one file, and how they become a graph."""
+"""What is in one file: a tally of its lines, the accepted rows, and how they become a graph."""
 
 from __future__ import annotations
 
 import unicodedata
 from array import array
+from collections import Counter
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nnmfaug.core.arrays import IntArray
 from nnmfaug.core.errors import DataError
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph, ReadReport
-from nnmfaug.graph.vocabulary import IntArray, Vocabulary, unique_triples
+from nnmfaug.graph.keys import unique_triples
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.graph.read_report import ReadReport, Reject
+from nnmfaug.graph.vocabulary import Vocabulary
+
+Kind = Literal["accepted", "rejected", "blank", "comment", "header"]
+
+
+@dataclass
+class Tally:
+    """Counts every line of one file and keeps the rejected ones."""
+
+    counts: Counter[Kind] = field(default_factory=Counter)
+    rejects: list[Reject] = field(default_factory=list)
+    hash_names: int = 0
+
+    def take(self, kind: Kind, *, n_lines: int = 1) -> None:
+        """Count lines of one kind."""
+        self.counts[kind] += n_lines
+
+    def reject(self, reason: str, text: bytes, *, n_lines: int = 1) -> None:
+        """Count rejected lines; they end where the tally stands."""
+        self.rejects.append(Reject(self.line + 1, reason, text.decode(errors="backslashreplace")))
+        self.counts["rejected"] += n_lines
+
+    @property
+    def line(self) -> int:
+        """Number of lines counted so far."""
+        return self.counts.total()
+
+    def report(self, path: str, format_name: str, notes: tuple[str, ...] = (), literals: int = 0) -> ReadReport:
+        """Sum up."""
+        if self.hash_names:
+            notes += (f"rows that begin with # but have the shape of triples, read as triples: {self.hash_names}",)
+        if literals:
+            notes += (f"statements with a text or a number in place of an entity, left out: {literals}",)
+        counts = {str(kind): count for kind, count in self.counts.items()}
+        rejects = tuple(self.rejects)
+        return ReadReport(
+            path, format_name, **{"accepted": 0, **counts}, rejects=rejects, notes=notes, literals=literals
+        )
 
 
 @dataclass(frozen=True)

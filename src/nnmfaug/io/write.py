@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from nnmfaug.core.errors import DataError
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph, Splits
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.graph.splits import Splits
 from nnmfaug.graph.vocabulary import LabelledTriple
 from nnmfaug.io.files import open_text, replacing
 from nnmfaug.io.formats import rdf

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph, Splits
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.graph.splits import Splits
 from nnmfaug.linkpred.schedule import Polynomial, Schedule
 from nnmfaug.linkpred.trained import Trained
 

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from pykeen.models import Model
 from torch import Tensor
 
+from nnmfaug.core.arrays import Ids
 from nnmfaug.core.progress import report
 from nnmfaug.evaluation.metrics import Ranks
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-
-Ids = NDArray[np.int64]
 
 BATCH_SCORES = 1 << 23
 """How many scores a batch may have; 32 MB stay near the processor's caches."""

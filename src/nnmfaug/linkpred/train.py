@@ -19,7 +19,8 @@ from torch import Tensor
 
 from nnmfaug.core.progress import report
 from nnmfaug.evaluation.metrics import summary
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph, Splits
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.graph.splits import Splits
 from nnmfaug.io import to_pykeen
 from nnmfaug.linkpred.growing import NNMFAugTrainingLoop
 from nnmfaug.linkpred.models import make_loss, make_model, make_optimizer

@@ -20,17 +20,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.sparse import csr_array, hstack
 from scipy.special import expit, logit
 from scipy.stats import beta
 
+from nnmfaug.core.arrays import Array, Bools, Ids, IntArray
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.graph.vocabulary import IntArray
-from nnmfaug.quality.holdout import MAX_SEEN, N_KINDS, Bools, Conclusions, Ids, Refits
+from nnmfaug.quality.holdout import MAX_SEEN, N_KINDS, Conclusions, Refits
 
-Array = NDArray[np.float64]
 Knots = tuple[Array, Array]
 
 QUARTER = 0.25

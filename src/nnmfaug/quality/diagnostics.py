@@ -9,8 +9,9 @@ import numpy as np
 
 from nnmfaug.augmenters.controls import RandomTriples, TypedTriples
 from nnmfaug.augmenters.uniform import RelationProduct
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph, Splits, check_graph
-from nnmfaug.graph.vocabulary import IntArray
+from nnmfaug.core.arrays import IntArray
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph, check_graph
+from nnmfaug.graph.splits import Splits
 
 SPARSE = 2
 """Entities with so many triples or fewer are sparse."""

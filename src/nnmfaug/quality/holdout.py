@@ -6,19 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nnmfaug.augmenters.listed import Listed
+from nnmfaug.core.arrays import Array, Bools, Ids, IntArray
 from nnmfaug.core.progress import report
-from nnmfaug.core.seeding import generator
+from nnmfaug.core.seeding import Stream, generator
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.graph.vocabulary import IntArray
 
-Array = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Ids = NDArray[np.int64]
-
-_STREAM = 0xCA1
 N_KINDS = 8
 ENOUGH = 50
 """So many triples that two fits have in common tell how their confidences compare."""
@@ -92,7 +86,7 @@ def refit(
     graph, parts = full.graph, []
     for i in range(n_refits):
         report("refitting", i, n_refits)
-        out = generator(seed, _STREAM, i).random(len(graph)) < share
+        out = generator(seed, Stream.HOLDOUT, i).random(len(graph)) < share
         rest, held = (KnowledgeGraph(graph.vocabulary, graph.triples[mask]) for mask in (~out, out))
         listed = fit(rest)
         seen = Conclusions.of(rest, listed.triples[:MAX_SEEN], _on_scale_of(full, listed))

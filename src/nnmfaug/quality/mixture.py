@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from nnmfaug.augmenters.base import Augmenter, Law
 from nnmfaug.augmenters.listed import Evidence, Listed
 from nnmfaug.augmenters.rules.rules import Rules
-from nnmfaug.augmenters.samples import Sample, whole
+from nnmfaug.augmenters.samples import Sample
+from nnmfaug.core.arrays import Array, IntArray
+from nnmfaug.core.checks import check_count
+from nnmfaug.graph.keys import first_places
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph, check_graph
-from nnmfaug.graph.vocabulary import IntArray, first_places
 from nnmfaug.quality.calibration import Completeness, calibrate
 from nnmfaug.quality.holdout import Refits, refit
 from nnmfaug.quality.precision import as_listed, check_completeness, completeness_of, estimate_completeness
-
-Array = NDArray[np.float64]
 
 MAX_DRAWN = 20_000
 """Triples drawn from a generator that cannot list what it has."""
@@ -179,7 +179,7 @@ def augment(graph: KnowledgeGraph, n: int | None = None, *, seed: int = 0) -> Sa
     (50, True)
     """
     dist = Auto().fit(graph, seed=seed)
-    return dist.top(dist.n_new if n is None else min(whole(n), dist.n_new))
+    return dist.top(dist.n_new if n is None else min(check_count(n), dist.n_new))
 
 
 def _refitted(generator: Augmenter[Law], graph: KnowledgeGraph, seed: int) -> tuple[Listed, Refits]:

@@ -7,18 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from nnmfaug.augmenters.base import Augmenter, Law
 from nnmfaug.augmenters.listed import Listed
 from nnmfaug.augmenters.rules.rules import Rules
-from nnmfaug.augmenters.samples import whole
+from nnmfaug.core.arrays import Array
+from nnmfaug.core.checks import check_count
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.quality.calibration import FEW, Completeness, calibrate, curve, jeffreys, surest, truth
 from nnmfaug.quality.holdout import Refits, refit
-
-Array = NDArray[np.float64]
 
 FACTOR = 2.0
 """The interval allows for so many times more or fewer missing facts, if their number is not given."""
@@ -100,7 +98,7 @@ def estimate_precision(
     """
     check_completeness(completeness)
     _check_refits(share, n_refits)
-    if whole(n) < 1:
+    if check_count(n) < 1:
         msg = f"n={n}: must be at least 1"
         raise ValueError(msg)
 
@@ -124,7 +122,7 @@ def check_completeness(completeness: float | None) -> None:
 
 
 def _check_refits(share: float, n_refits: int) -> None:
-    if not 0 < share < 1 or whole(n_refits) < 2:
+    if not 0 < share < 1 or check_count(n_refits) < 2:
         msg = f"share={share}, n_refits={n_refits}: must be between 0 and 1, and at least 2"
         raise ValueError(msg)
 

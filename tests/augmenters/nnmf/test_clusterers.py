@@ -9,16 +9,13 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import cut_tree, linkage
 from sklearn import cluster as sklearn_cluster
 from sklearn.metrics import adjusted_rand_score as agreement
 
-from nnmfaug.augmenters.nnmf import agglomeration
-from nnmfaug.augmenters.nnmf import clusterers as clustering
-from nnmfaug.augmenters.nnmf import partition as partition_module
+from nnmfaug.augmenters.nnmf import agglomeration, clusterers as clustering, partition as partition_module
 from nnmfaug.augmenters.nnmf.agglomeration import Centres, Linkage, Matrix, cut, merge_all
 from nnmfaug.augmenters.nnmf.clusterers import DBSCAN, HDBSCAN, Agglomerative, KMeans, estimate
 from nnmfaug.augmenters.nnmf.partition import Clusterer, Partition, cluster

@@ -11,20 +11,20 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 import scipy.linalg
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sklearn import decomposition as sklearn_decomposition
 from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]
 
 import nnmfaug as na
-from nnmfaug.augmenters.nnmf import nmf as embedding
-from nnmfaug.augmenters.nnmf import nndsvd as decomposition
-from nnmfaug.augmenters.nnmf import spectral
+from nnmfaug.augmenters.nnmf import nmf as embedding, nndsvd as decomposition, spectral
+from nnmfaug.augmenters.nnmf.affinity import Affinity
 from nnmfaug.augmenters.nnmf.nmf import NMF, ConvergenceWarning, Factors, Start
 from nnmfaug.augmenters.nnmf.spectral import Spectral
 from nnmfaug.core import parallel as engine
+from nnmfaug.core.arrays import Array
+from nnmfaug.core.sparse import DistinctRows
 from nnmfaug.graph import counts as counts_module
-from nnmfaug.graph.counts import Array, Counts, DistinctRows
+from nnmfaug.graph.counts import Counts
 
 Row = tuple[str, str, str]
 NAMES = ["nations", "kinships", "umls", "dl50a"]
@@ -238,7 +238,7 @@ def test_the_objective_is_the_explicit_one_and_never_rises(
 def test_the_objective_of_an_exact_fit_is_not_lost_to_cancellation() -> None:
     counts = toy([(f"{h}{i}", r, t) for i in range(1000) for h, r, t in RANK_TWO])
     found = NMF(2, init="nndsvd", tol=0, max_iter=3).fit(counts)
-    assert all(0 <= value < 1e-25 * counts.affinity.squared_norm() for value in found.objective)
+    assert all(0 <= value < 1e-25 * Affinity.of(counts).squared_norm() for value in found.objective)
 
 
 def test_more_iterations_reach_a_lower_objective_than_the_start() -> None:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 import nnmfaug as na
 from nnmfaug.augmenters.nnmf.spectral import Spectral
-from nnmfaug.graph.counts import Array, Counts
+from nnmfaug.core.arrays import Array
+from nnmfaug.graph.counts import Counts
 
 SMALL = ["nations", "kinships", "umls"]
 RANK_TWO = [(h, r, t) for r in ("r", "same as r") for h, t in ("ab", "ac", "db")] + [

@@ -25,8 +25,8 @@ from nnmfaug.augmenters.nnmf.partition import Partition
 from nnmfaug.augmenters.nnmf.spectral import Spectral
 from nnmfaug.augmenters.nnmf.storage import load_distribution, save_distribution
 from nnmfaug.augmenters.nnmf.weights import ClustersBySize, CountProduct, PairsByDegree
+from nnmfaug.core.arrays import Array
 from nnmfaug.core.errors import DataError
-from nnmfaug.graph.counts import Array
 
 SMALL = Agglomerative(n_clusters=3)
 NATIONS = na.read_splits("nations")

@@ -7,8 +7,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import nnmfaug as na
 from nnmfaug.augmenters.rules.mining import Threshold, mine

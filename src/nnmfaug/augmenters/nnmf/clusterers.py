@@ -13,11 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from nnmfaug.augmenters.nnmf.agglomeration import Linkage, Matrix, cut, merge_all, micro_clusters, ward_links
 from nnmfaug.augmenters.nnmf.partition import Clusterer
-from nnmfaug.core.checks import Size, check_size, decided
-from nnmfaug.core.seeding import generator
-
-Array = NDArray[np.float64]
-Ids = NDArray[np.intp]
+from nnmfaug.core.arrays import Array, Places
+from nnmfaug.core.checks import Size, check_at_least, check_size, decided
+from nnmfaug.core.seeding import Stream, generator
 
 MAX_EXACT_ROWS = 50_000
 """Distinct rows up to which Ward is exact; above, 2/5 as many micro-clusters are found first."""
@@ -25,7 +23,6 @@ MAX_EXACT_ROWS = 50_000
 MAX_BYTES = 4 << 30
 """Memory that the matrix of distances of the other linkages may take."""
 
-_STREAM = 0xC1
 """The place of clustering among the random streams of a seed."""
 
 
@@ -50,7 +47,7 @@ class Agglomerative:
             msg = f"linkage={self.linkage!r}: must be one of {', '.join(get_args(Linkage))}"
             raise ValueError(msg)
 
-    def label_rows(self, rows: Array, counts: NDArray[np.int64], *, seed: int) -> Ids:
+    def label_rows(self, rows: Array, counts: NDArray[np.int64], *, seed: int) -> Places:
         """Return a label for each distinct row."""
         del seed  # nothing is drawn
         n_clusters = _enough_rows(self.n_clusters, rows)
@@ -60,7 +57,7 @@ class Agglomerative:
             return self._approximate(rows, weights, n_clusters)
         return self._exact(rows, weights, n_clusters)
 
-    def _exact(self, rows: Array, weights: Array, n_clusters: int) -> Ids:
+    def _exact(self, rows: Array, weights: Array, n_clusters: int) -> Places:
         if self.linkage == "ward":
             return cut(*merge_all(ward_links(rows, weights), len(rows)), n_clusters)
         needed = estimate(self, *rows.shape)
@@ -72,7 +69,7 @@ class Agglomerative:
             raise ValueError(msg)
         return cut(*merge_all(Matrix(rows, weights, self.linkage), len(rows)), n_clusters)
 
-    def _approximate(self, rows: Array, weights: Array, n_clusters: int) -> Ids:
+    def _approximate(self, rows: Array, weights: Array, n_clusters: int) -> Places:
         n_micro = _micro_clusters_for(n_clusters)
         msg = (
             f"{len(rows)} distinct rows are more than {MAX_EXACT_ROWS}: approximate tier, Ward of {n_micro} "
@@ -97,12 +94,12 @@ class KMeans:
 
     def __post_init__(self) -> None:
         check_size("n_clusters", self.n_clusters)
-        _check_at_least("n_init", self.n_init, 1)
+        check_at_least("n_init", self.n_init, 1)
 
     def label_rows(self, rows: Array, counts: NDArray[np.int64], *, seed: int) -> ArrayLike:
         """Return a label for each distinct row."""
         n_clusters = _enough_rows(self.n_clusters, rows)
-        state = int(generator(seed, _STREAM).integers(2**31))
+        state = int(generator(seed, Stream.KMEANS).integers(2**31))
         estimator = _sklearn().KMeans(n_clusters, n_init=self.n_init, random_state=state)
         with import_module("threadpoolctl").threadpool_limits(1):
             return np.asarray(estimator.fit_predict(rows, sample_weight=counts))
@@ -119,7 +116,7 @@ class DBSCAN:
     min_samples: int = 5
 
     def __post_init__(self) -> None:
-        _check_at_least("min_samples", self.min_samples, 1)
+        check_at_least("min_samples", self.min_samples, 1)
         if not 0 < self.eps < math.inf:
             msg = f"eps={self.eps}: must be a positive number"
             raise ValueError(msg)
@@ -138,7 +135,7 @@ class HDBSCAN:
     min_cluster_size: int = 5
 
     def __post_init__(self) -> None:
-        _check_at_least("min_cluster_size", self.min_cluster_size, 2)
+        check_at_least("min_cluster_size", self.min_cluster_size, 2)
 
     def fit_predict(self, rows: Array, /) -> ArrayLike:
         """Return a label for each row, -1 for noise."""
@@ -183,12 +180,6 @@ def _micro_clusters_for(n_clusters: int) -> int:
 
 def _sklearn() -> Any:  # noqa: ANN401  # it has no types; and it loads only when used
     return import_module("sklearn.cluster")
-
-
-def _check_at_least(name: str, value: int, least: int) -> None:
-    if value < least:
-        msg = f"{name}={value}: must be at least {least}"
-        raise ValueError(msg)
 
 
 def _enough_rows(size: Size, rows: Array) -> int:

@@ -13,20 +13,20 @@ from numpy.typing import ArrayLike, NDArray
 from nnmfaug.augmenters.nnmf.law import Law
 from nnmfaug.augmenters.nnmf.proposals import DRAW_BLOCK, Proposer
 from nnmfaug.augmenters.nnmf.why_empty import why_empty
-from nnmfaug.augmenters.samples import Sample, known_part, name_mask, whole
+from nnmfaug.augmenters.samples import Sample, known_part, name_mask
+from nnmfaug.core.arrays import Array, Ids, IntArray
+from nnmfaug.core.checks import check_count
 from nnmfaug.core.errors import SamplingError
 from nnmfaug.core.parallel import BLOCK_ROWS, Engine, Serial
 from nnmfaug.core.progress import report
-from nnmfaug.core.seeding import generator
+from nnmfaug.core.seeding import Stream, generator
+from nnmfaug.graph.keys import first_places, unique_triples
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.graph.vocabulary import IntArray, first_places, unique_triples
 
 if TYPE_CHECKING:
     from nnmfaug.augmenters.nnmf.nmf import Embedding
     from nnmfaug.augmenters.nnmf.partition import Partition
 
-Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
 
 MAX_LISTED = 20_000_000
 """Triples that may be listed one by one, to rank them or to draw nearly all of them."""
@@ -35,7 +35,6 @@ ALWAYS_LISTED = 1 << 18
 MAX_ROUND = 256
 FIRST_RATE = 0.4
 """Share of proposals that the first round is expected to keep."""
-ORDER = 2  # the stream of random numbers of an order; 1 is that of the proposals
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,7 @@ class TripleDistribution:
 
     def draw(self, n: int, *, seed: int, engine: Engine | None = None) -> IntArray:
         """Draw n triples independently, shape (n, 3); they may repeat and may be known."""
-        n = whole(n)
+        n = check_count(n)
         if n and not self.support_size:
             raise SamplingError(why_empty(self.law, self.graph.vocabulary), available=0)
         found, n_done = np.zeros((0, 3), dtype=np.int64), 0
@@ -111,7 +110,7 @@ class TripleDistribution:
         SamplingError
             If there are fewer than n.
         """
-        n = whole(n)
+        n = check_count(n)
         if self._plenty(n):
             return self._drawn(n, seed, engine or Serial())
         if n > self.n_new:
@@ -131,11 +130,11 @@ class TripleDistribution:
                 msg = f"relation {name!r}: {error}"
                 raise SamplingError(msg, available=error.available, partial=error.partial) from None
         triples = np.concatenate(parts)
-        return self._sample(triples[generator(seed, ORDER).permutation(len(triples))])
+        return self._sample(triples[generator(seed, Stream.ORDER).permutation(len(triples))])
 
     def top(self, n: int) -> Sample:
         """Return the n most probable new triples; equally probable ones by id."""
-        n = whole(n)
+        n = check_count(n)
         triples, logs = self._list()
         if n > len(triples):
             raise SamplingError(self._why_fewer(n), available=len(triples), partial=self._sample(triples))
@@ -220,7 +219,7 @@ class TripleDistribution:
     def _listed(self, n: int, seed: int) -> Sample:
         """Order all new triples as drawing them one by one would: by exponential times, each over its weight."""
         triples, logs = self._list()
-        times = np.log(generator(seed, ORDER).standard_exponential(len(triples))) - logs
+        times = np.log(generator(seed, Stream.ORDER).standard_exponential(len(triples))) - logs
         return self._sample(triples[np.argsort(times, kind="stable")[:n]])
 
     def _list(self) -> tuple[IntArray, Array]:

@@ -17,12 +17,10 @@ from scipy.sparse import csr_array
 
 from nnmfaug.augmenters.nnmf.support import Rectangles
 from nnmfaug.augmenters.nnmf.weights import CountProduct
+from nnmfaug.core.arrays import Array, Bools, Ids
 from nnmfaug.core.parallel import blocks
-from nnmfaug.graph.counts import Counts, DistinctRows, entries
-
-Array = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Ids = NDArray[np.int64]
+from nnmfaug.core.sparse import DistinctRows, entries
+from nnmfaug.graph.counts import Counts
 
 MAX_ROW_PAIRS = 4 * 10**8
 """Pairs of distinct rows up to which Z is computed; above, it is estimated."""

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from nnmfaug.augmenters.nnmf.clusterers import TooManyClustersError
 from nnmfaug.augmenters.nnmf.distribution import TripleDistribution
+from nnmfaug.core.arrays import Array
 from nnmfaug.core.progress import report
-from nnmfaug.core.seeding import generator
+from nnmfaug.core.seeding import Stream, generator
 from nnmfaug.graph.counts import Counts
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 
-Array = NDArray[np.float64]
 Fit = Callable[[int, int, KnowledgeGraph], TripleDistribution]
 """Fits a method with a number of clusters and one of components to a graph."""
 
@@ -31,7 +31,6 @@ COMPONENTS = (2, 4, 8, 16)
 MIN_REACHABLE = 0.01
 """Share of hidden triples that some candidate must give a probability above zero."""
 UNKNOWN = "not identifiable on this graph"
-_STREAM = 0x5E1
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def choose(
     if not 0 < share < 1:
         msg = f"share={share}: must be between 0 and 1"
         raise ValueError(msg)
-    order = generator(seed, _STREAM).permutation(len(graph))
+    order = generator(seed, Stream.MODEL_SELECTION).permutation(len(graph))
     n_hidden = max(int(share * len(graph)), 1)
     hidden = graph.triples[order[:n_hidden]]
     rest = KnowledgeGraph(graph.vocabulary, graph.triples[np.sort(order[n_hidden:])])

@@ -14,17 +14,19 @@ from typing import Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 
+from nnmfaug.augmenters.nnmf.affinity import Affinity
 from nnmfaug.augmenters.nnmf.nndsvd import nndsvd, read_only, spread, triangle, used, used_rows
-from nnmfaug.core.checks import Size, check_size, decided
+from nnmfaug.core.arrays import Array
+from nnmfaug.core.checks import Size, check_argument, check_size, decided
 from nnmfaug.core.parallel import blocks, one_thread, tree_sum
-from nnmfaug.core.seeding import generator
-from nnmfaug.graph.counts import Affinity, Array, Counts, DistinctRows
+from nnmfaug.core.seeding import Stream, generator
+from nnmfaug.core.sparse import DistinctRows
+from nnmfaug.graph.counts import Counts
 
 Start = Literal["nndsvd", "nndsvda", "random"]
 
 DEFAULT_COMPONENTS = 8
 
-_STAGE = 1
 """Where the random streams of this module begin."""
 _SMALLEST = 1e-6
 """What scikit-learn takes for zero in an NNDSVD start."""
@@ -114,11 +116,11 @@ class NMF:
 
     def __post_init__(self) -> None:
         check_size("n_components", self.n_components)
-        check("alpha", self.alpha, 0 <= self.alpha < math.inf, "finite and not negative")
-        check("l1_ratio", self.l1_ratio, 0 <= self.l1_ratio <= 1, "between 0 and 1")
-        check("init", self.init, self.init in get_args(Start), f"one of {', '.join(get_args(Start))}")
-        check("tol", self.tol, self.tol >= 0, "at least 0")
-        check("max_iter", self.max_iter, self.max_iter >= 0, "at least 0")
+        check_argument("alpha", self.alpha, 0 <= self.alpha < math.inf, "finite and not negative")
+        check_argument("l1_ratio", self.l1_ratio, 0 <= self.l1_ratio <= 1, "between 0 and 1")
+        check_argument("init", self.init, self.init in get_args(Start), f"one of {', '.join(get_args(Start))}")
+        check_argument("tol", self.tol, self.tol >= 0, "at least 0")
+        check_argument("max_iter", self.max_iter, self.max_iter >= 0, "at least 0")
 
     def fit(self, counts: Counts, *, seed: int = 0) -> Factors:
         """Factorise the C of these counts."""
@@ -152,7 +154,9 @@ class NMF:
         if self.init == "random":
             scale = math.sqrt(mean / p)
             shapes = (len(heads), p), (len(tails), p)
-            normal = [generator(seed, _STAGE, i).standard_normal(shape) for i, shape in enumerate(shapes)]
+            normal = [
+                generator(seed, Stream.NMF_START, i).standard_normal(shape) for i, shape in enumerate(shapes)
+            ]
             return scale * np.abs(normal[0]), scale * np.abs(normal[1])
         w, h = nndsvd(heads, tails, p)
         for x in (w, h):
@@ -233,10 +237,3 @@ def _exact_misfit(left: _Summary, right: _Summary) -> float:
 
 def _affinity(heads: DistinctRows, tails: DistinctRows) -> Affinity:
     return Affinity(heads.rows, tails.rows, heads.counts, tails.counts)
-
-
-def check(name: str, value: object, good: bool, must_be: str) -> None:
-    """Raise unless the value of an argument is good."""
-    if not good:
-        msg = f"{name}={value!r}: must be {must_be}"
-        raise ValueError(msg)

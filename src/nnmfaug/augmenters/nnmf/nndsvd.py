@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from nnmfaug.core.arrays import Array
 from nnmfaug.core.parallel import blocks
-from nnmfaug.graph.counts import Array, DistinctRows
+from nnmfaug.core.sparse import DistinctRows
 
 
 def nndsvd(heads: DistinctRows, tails: DistinctRows, p: int) -> tuple[Array, Array]:

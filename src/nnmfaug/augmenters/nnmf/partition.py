@@ -8,10 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nnmfaug.graph.vocabulary import IntArray
-
-Array = NDArray[np.float64]
-Ids = NDArray[np.intp]
+from nnmfaug.core.arrays import Array, IntArray, Places
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +123,7 @@ def cluster(clusterer: Clusterer, features: Array, seen: NDArray[np.bool_], *, s
     return Partition(labels.astype(np.int32))
 
 
-def _distinct(rows: Array) -> tuple[Array, Ids, NDArray[np.int64]]:
+def _distinct(rows: Array) -> tuple[Array, Places, NDArray[np.int64]]:
     """Return the different rows in an order of their own, which of them each row is, and how often each stands."""
     rows = np.ascontiguousarray(rows + 0.0)  # -0 is 0
     keys = rows.view(f"V{rows.itemsize * rows.shape[1]}").ravel()

@@ -6,19 +6,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nnmfaug.augmenters.nnmf.law import Law
-from nnmfaug.core.seeding import generator
-
-Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
+from nnmfaug.core.arrays import Array, Ids
+from nnmfaug.core.seeding import Stream, generator
 
 DRAW_BLOCK = 1 << 14
 """Proposals that one task makes."""
 GUIDE = 1 << 14
 """Steps of the table that finds the rectangle of most proposals; a power of two, so that they are exact."""
-DRAW = 1  # its stream of random numbers; sampling has others
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,7 @@ class Proposer:
     def __call__(self, block: int) -> Ids:
         """Return the triples of one block, shape (n, 3); every block has its own stream."""
         law, cells = self.law, self.law.rectangles
-        where, head, tail, keep = generator(self.seed, DRAW, block).random((4, DRAW_BLOCK))
+        where, head, tail, keep = generator(self.seed, Stream.PROPOSALS, block).random((4, DRAW_BLOCK))
         chosen = self._rectangles(where)
         heads, tails = cells.heads.pick(chosen, head), cells.tails.pick(chosen, tail)
         h, t = cells.heads.entities[heads], cells.tails.entities[tails]

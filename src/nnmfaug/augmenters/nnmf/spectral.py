@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, hstack
 
-from nnmfaug.augmenters.nnmf.nmf import check
 from nnmfaug.augmenters.nnmf.nndsvd import noise, phase, read_only, triangle, used
+from nnmfaug.core.arrays import Array
+from nnmfaug.core.checks import check_argument
 from nnmfaug.core.parallel import one_thread
-from nnmfaug.graph.counts import Array, Counts, DistinctRows, cross
+from nnmfaug.core.sparse import DistinctRows, cross
+from nnmfaug.graph.counts import Counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +56,7 @@ class Spectral:
     directed: bool = False
 
     def __post_init__(self) -> None:
-        check("n_components", self.n_components, self.n_components >= 1, "at least 1")
+        check_argument("n_components", self.n_components, self.n_components >= 1, "at least 1")
 
     def fit(self, counts: Counts, *, seed: int = 0) -> Eigenvectors:  # noqa: ARG002  (as every embedding)
         """Find the eigenvectors; nothing is drawn, so the seed does not matter."""

@@ -17,12 +17,15 @@ from nnmfaug.augmenters.nnmf.law import Law
 from nnmfaug.augmenters.nnmf.nmf import Embedding, Factors
 from nnmfaug.augmenters.nnmf.partition import Partition
 from nnmfaug.augmenters.nnmf.weights import CountProduct
+from nnmfaug.core.arrays import Array
+from nnmfaug.core.checks import require
 from nnmfaug.core.errors import DataError
-from nnmfaug.graph.counts import Array, Counts
+from nnmfaug.graph.counts import Counts
+from nnmfaug.graph.keys import unique_triples
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.graph.vocabulary import Vocabulary, unique_triples
+from nnmfaug.graph.vocabulary import Vocabulary
 from nnmfaug.io.files import replacing
-from nnmfaug.io.npz import BROKEN, Arrays, check, read_arrays, write_arrays
+from nnmfaug.io.npz import BROKEN, Arrays, read_arrays, write_arrays
 
 FORMAT, VERSION = "nnmfaug distribution", 1
 MAX_WEIGHT = 1e100  # the product of two sums of such weights is still a number
@@ -80,9 +83,9 @@ def load_distribution(path: str | Path) -> TripleDistribution:
     try:
         arrays = read_arrays(path, _TYPES)
         meta = json.loads(arrays.pop("meta").tobytes())
-        check(meta["format"] == FORMAT, "it is something else")
-        check(meta["version"] == VERSION, f"it has version {meta['version']!r}, not {VERSION}")
-        check(set(arrays) == {*_TYPES, *_PARTS[meta["embedding"]]} - {"meta"}, "entries are missing or too many")
+        require(meta["format"] == FORMAT, "it is something else")
+        require(meta["version"] == VERSION, f"it has version {meta['version']!r}, not {VERSION}")
+        require(set(arrays) == {*_TYPES, *_PARTS[meta["embedding"]]} - {"meta"}, "entries are missing or too many")
         return _restore(meta, arrays)
     except BROKEN as error:
         why = str(error) or type(error).__name__
@@ -94,12 +97,12 @@ def _restore(meta: dict[str, Any], arrays: Arrays) -> TripleDistribution:
     names = Vocabulary(tuple(meta["entities"]), tuple(meta["relations"]))
     graph, excluded = (KnowledgeGraph(names, arrays[name]) for name in ("triples", "excluded"))
     partition, n = Partition(arrays["labels"]), graph.n_entities
-    check(partition.n_clusters > 0 and np.array_equal(partition.labels, arrays["labels"]), "labels in disorder")
+    require(partition.n_clusters > 0 and np.array_equal(partition.labels, arrays["labels"]), "labels in disorder")
     lengths = (n, partition.n_clusters, n, n, n, n, graph.n_relations)
     good = [arrays[name].shape == (length,) for name, length in zip(("labels", *_LAW), lengths, strict=True)]
-    check(all(good), "labels, weights or masks of the wrong length")
+    require(all(good), "labels, weights or masks of the wrong length")
     for name in _LAW[:3]:
-        check(bool(((arrays[name] >= 0) & (arrays[name] <= MAX_WEIGHT)).all()), f"{name} are no weights")
+        require(bool(((arrays[name] >= 0) & (arrays[name] <= MAX_WEIGHT)).all()), f"{name} are no weights")
     relation_law = CountProduct(float(meta["smoothing"]), float(meta["temperature"]))
     values: dict[str, Any] = {name: arrays[name] for name in _LAW}
     law = Law(Counts.of(graph), partition.labels.astype(np.int64), relation_law=relation_law, **values)
@@ -109,9 +112,9 @@ def _restore(meta: dict[str, Any], arrays: Arrays) -> TripleDistribution:
 
 def _embedding(meta: dict[str, Any], arrays: Arrays, n: int) -> Embedding | None:
     parts = [arrays[name] for name in _PARTS[meta["embedding"]]]
-    check(all(x.ndim == 2 and len(x) == n for x in parts[:2]), "an embedding has a row per entity")
+    require(all(x.ndim == 2 and len(x) == n for x in parts[:2]), "an embedding has a row per entity")
     if len(parts) < 2:
         return StoredFeatures(parts[0]) if parts else None
     head, tail, objective = parts
-    check(head.shape == tail.shape and objective.shape == (meta["n_iter"] + 1,), "factors of different shapes")
+    require(head.shape == tail.shape and objective.shape == (meta["n_iter"] + 1,), "factors of different shapes")
     return Factors(head, tail, tuple(objective.tolist()), len(objective) - 1, bool(meta["converged"]))

@@ -12,13 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nnmfaug.graph.vocabulary import stable_order
-
-Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
+from nnmfaug.core.arrays import Array, Ids
+from nnmfaug.graph.keys import stable_order
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from nnmfaug.core.arrays import Array
 from nnmfaug.graph.counts import Counts
-
-Array = NDArray[np.float64]
 
 
 class ClusterWeights(Protocol):

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from nnmfaug.augmenters.nnmf.law import Law
+from nnmfaug.core.arrays import Bools
 from nnmfaug.graph.vocabulary import Vocabulary
-
-Bools = NDArray[np.bool_]
 
 NONE = "no triple of train, self-loops aside, has"
 MAX_NAMES = 3

@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nnmfaug.augmenters.rules.steps import BoolMatrix, Bools, Ids, Steps
+from nnmfaug.augmenters.rules.steps import BoolMatrix, Steps
+from nnmfaug.core.arrays import Array, Bools, Ids
 from nnmfaug.core.progress import report
+from nnmfaug.graph.keys import stable_order
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.graph.vocabulary import stable_order
-
-Array = NDArray[np.float64]
 
 CHUNK_COLUMNS = 1 << 20
 """Columns of one product: the scratch row of a sparse product should stay in the cache."""

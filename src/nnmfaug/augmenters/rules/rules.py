@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from nnmfaug.augmenters.listed import Evidence, Listed
 from nnmfaug.augmenters.rules.mining import RuleTable, Threshold, mine
-from nnmfaug.augmenters.rules.steps import Ids, Steps, ends
+from nnmfaug.augmenters.rules.steps import Steps, ends
+from nnmfaug.core.arrays import Array, Ids, IntArray
 from nnmfaug.core.progress import report
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph, check_graph
-from nnmfaug.graph.vocabulary import IntArray, LabelledTriple
+from nnmfaug.graph.vocabulary import LabelledTriple
 
-Array = NDArray[np.float64]
 Confidence = Literal["standard", "pca"]
 Combine = Literal["max", "noisy-or"]
 

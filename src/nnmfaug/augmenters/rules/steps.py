@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from nnmfaug.core.arrays import Bools, Ids
+from nnmfaug.graph.keys import sorted_unique
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.graph.vocabulary import sorted_unique
 
-Bools = NDArray[np.bool_]
-Ids = NDArray[np.int64]
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 """2^64 over the golden ratio: spreads keys over a table."""
 BoolMatrix: TypeAlias = "csr_array[np.bool_, tuple[int, int]]"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nnmfaug.io.options import ReadOptions
-from nnmfaug.io.tally import Kind, Tally
+from nnmfaug.io.table import Kind, Tally
 
 HEADER: tuple[Kind, str] = ("header", "")
 

@@ -10,7 +10,8 @@ import duckdb
 import numpy as np
 
 from nnmfaug.core.errors import DataError
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph, ReadReport, Reject
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.graph.read_report import ReadReport, Reject
 from nnmfaug.io.formats.delimited import ROLES, read_header
 from nnmfaug.io.options import ReadOptions
 from nnmfaug.io.table import Table

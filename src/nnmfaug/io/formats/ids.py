@@ -9,8 +9,7 @@ from pathlib import Path
 from nnmfaug.core.errors import DataError
 from nnmfaug.io.options import ReadOptions
 from nnmfaug.io.stream import line_blocks, open_stream, text_blocks
-from nnmfaug.io.table import Interner, Table
-from nnmfaug.io.tally import Tally
+from nnmfaug.io.table import Interner, Table, Tally
 
 
 @dataclass(frozen=True)

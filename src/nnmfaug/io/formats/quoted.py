@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from nnmfaug.io.formats.delimited import Dialect, TakeRow, scan_row
-from nnmfaug.io.tally import Tally
+from nnmfaug.io.table import Tally
 
 
 def scan_quoted(blocks: Iterator[bytes], dialect: Dialect, tally: Tally, take_row: TakeRow) -> None:

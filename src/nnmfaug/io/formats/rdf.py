@@ -17,8 +17,7 @@ from nnmfaug.core.errors import DataError
 from nnmfaug.graph.vocabulary import LabelledTriple
 from nnmfaug.io.formats.delimited import not_utf8
 from nnmfaug.io.options import Format, ReadOptions
-from nnmfaug.io.table import Interner, Table
-from nnmfaug.io.tally import Tally
+from nnmfaug.io.table import Interner, Table, Tally
 
 if TYPE_CHECKING:
     import pyoxigraph as ox

@@ -1,0 +1,77 @@
+"""The public names, each once: where it lives. ``nnmfaug`` imports it when it is first used."""
+
+from .augmenters.constraints import Constraints as Constraints
+from .augmenters.controls import RandomTriples as RandomTriples, TypedTriples as TypedTriples
+from .augmenters.listed import Evidence as Evidence, Listed as Listed
+from .augmenters.neighbours import Nearby as Nearby
+from .augmenters.nnmf.clusterers import (
+    DBSCAN as DBSCAN,
+    HDBSCAN as HDBSCAN,
+    Agglomerative as Agglomerative,
+    KMeans as KMeans,
+)
+from .augmenters.nnmf.distribution import TripleDistribution as TripleDistribution
+from .augmenters.nnmf.model_selection import Selection as Selection
+from .augmenters.nnmf.nmf import NMF as NMF, Factors as Factors
+from .augmenters.nnmf.nnmfaug import NNMFAug as NNMFAug, select as select
+from .augmenters.nnmf.partition import Partition as Partition, cluster as cluster
+from .augmenters.nnmf.spectral import Spectral as Spectral
+from .augmenters.nnmf.storage import load_distribution as load_distribution, save_distribution as save_distribution
+from .augmenters.nnmf.weights import (
+    ClustersByPairs as ClustersByPairs,
+    ClustersBySize as ClustersBySize,
+    CountProduct as CountProduct,
+    PairsByDegree as PairsByDegree,
+    UniformClusters as UniformClusters,
+    UniformPairs as UniformPairs,
+)
+from .augmenters.rules.rules import Rules as Rules, RuleSet as RuleSet
+from .augmenters.samples import Sample as Sample
+from .core.errors import DataError as DataError, SamplingError as SamplingError
+from .core.parallel import Processes as Processes, Serial as Serial
+from .evaluation.comparison import Comparison as Comparison, compare as compare
+from .evaluation.metrics import Ranks as Ranks
+from .evaluation.runs import Run as Run, load_runs as load_runs
+from .experiments.arms import Augmentation as Augmentation
+from .experiments.pilots import Pilot as Pilot, run_pilot as run_pilot
+from .experiments.runner import run_experiment as run_experiment
+from .experiments.transforms import Concepts as Concepts, Inverse as Inverse
+from .graph.counts import Counts as Counts
+from .graph.describe import GraphStats as GraphStats, describe as describe
+from .graph.family import FamilyWorld as FamilyWorld, family as family
+from .graph.knowledge_graph import KnowledgeGraph as KnowledgeGraph
+from .graph.read_report import ReadReport as ReadReport
+from .graph.splits import Splits as Splits
+from .graph.splitting import split as split
+from .graph.vocabulary import Vocabulary as Vocabulary
+from .io import (
+    Limits as Limits,
+    ReadOptions as ReadOptions,
+    from_dataframe as from_dataframe,
+    from_pykeen as from_pykeen,
+    read_any as read_any,
+    read_generated as read_generated,
+    read_splits as read_splits,
+    read_triples as read_triples,
+    to_dataframe as to_dataframe,
+    to_pykeen as to_pykeen,
+    write_splits as write_splits,
+    write_triples as write_triples,
+)
+from .linkpred import (
+    LinkPredictor as LinkPredictor,
+    Trained as Trained,
+    TrainOptions as TrainOptions,
+    load_trained as load_trained,
+)
+from .linkpred.schedule import Constant as Constant, Polynomial as Polynomial, Step as Step
+from .quality.diagnostics import Diagnostics as Diagnostics, diagnose as diagnose
+from .quality.mixture import Auto as Auto, Mixture as Mixture, augment as augment
+from .quality.precision import (
+    PrecisionEstimate as PrecisionEstimate,
+    estimate_completeness as estimate_completeness,
+    estimate_precision as estimate_precision,
+)
+
+__all__: list[str]
+__version__: str
