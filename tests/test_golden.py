@@ -43,7 +43,7 @@ MOMENTARY = ("seconds", "versions", "method", "settings")
 def run(*arguments: str, folder: Path) -> str:
     """Run a command in a folder and return what it prints."""
     environment = {**os.environ, "OPENBLAS_CORETYPE": "Haswell"}
-    command = [Path(sys.executable).with_name("nnmfaug"), *arguments]
+    command = [str(Path(sys.executable).with_name("nnmfaug")), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, check=False)
     assert not done.returncode, done.stderr
     return done.stdout

@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nnmfaug.core.arrays import IntArray
+from nnmfaug.core.arrays import Bools, Ids, IntArray, Places
 
 if TYPE_CHECKING:
     from nnmfaug.graph.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, eq=False)
+class SortedKeys:
+    """Keys in ascending order, in which other keys are looked up.
+
+    Examples
+    --------
+    >>> known = SortedKeys(np.array([2, 3, 7]))
+    >>> known.contain(np.array([7, 1, 2])).tolist()
+    [True, False, True]
+    """
+
+    keys: Ids
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def find(self, keys: Ids) -> tuple[Bools, Places]:
+        """Return whether each key is present, and its position; the position of an absent key means nothing."""
+        if not len(self.keys):
+            return np.zeros(len(keys), dtype=np.bool_), np.zeros(len(keys), dtype=np.intp)
+        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.asarray(self.keys[places] == keys), places
+
+    def contain(self, keys: Ids) -> Bools:
+        """Return whether each key is present."""
+        return self.find(keys)[0]
 
 
 def unique_triples(triples: IntArray, vocabulary: Vocabulary, *, sort: bool) -> IntArray:

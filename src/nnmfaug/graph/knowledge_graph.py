@@ -12,14 +12,18 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nnmfaug.core.arrays import IntArray
-from nnmfaug.graph.keys import sorted_unique, unique_triples
+from nnmfaug.graph.keys import SortedKeys, sorted_unique, unique_triples
 from nnmfaug.graph.read_report import ReadReport
 from nnmfaug.graph.vocabulary import LabelledTriple, Vocabulary
+
+if TYPE_CHECKING:
+    from nnmfaug.graph.counts import Counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +104,15 @@ class KnowledgeGraph:
         return len(self.vocabulary.relations)
 
     @cached_property
-    def _sorted_keys(self) -> NDArray[np.int64]:
-        return sorted_unique(self.vocabulary.keys(self.triples))
+    def _sorted_keys(self) -> SortedKeys:
+        return SortedKeys(sorted_unique(self.vocabulary.keys(self.triples)))
+
+    @cached_property
+    def counts(self) -> Counts:
+        """A and B of the paper: how often each entity is head and tail of each relation, counted once."""
+        from nnmfaug.graph.counts import Counts
+
+        return Counts.of(self)
 
     def contains(self, triples: ArrayLike) -> NDArray[np.bool_]:
         """Say for each row of ids, shape (n, 3), whether it is a triple of this graph."""
@@ -110,10 +121,7 @@ class KnowledgeGraph:
 
     def contains_keys(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Say for each key of a triple whether it is a triple of this graph."""
-        if not len(self):
-            return np.zeros(len(keys), dtype=np.bool_)
-        places = np.minimum(np.searchsorted(self._sorted_keys, keys), len(self) - 1)
-        return np.asarray(self._sorted_keys[places] == keys)
+        return self._sorted_keys.contain(keys)
 
     def labels(self) -> list[LabelledTriple]:
         """Return the triples as names, in the order of the graph."""
@@ -133,7 +141,7 @@ class KnowledgeGraph:
 
     def digest(self) -> str:
         """SHA-256 of the set of named triples: independent of ids, order and unused names."""
-        ordered = KnowledgeGraph(self.vocabulary, self.vocabulary.from_keys(self._sorted_keys))
+        ordered = KnowledgeGraph(self.vocabulary, self.vocabulary.from_keys(self._sorted_keys.keys))
         sha = hashlib.sha256()
         for row in ordered.labels():
             sha.update(json.dumps(row).encode())
