@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import nnmfaug as na
-from nnmfaug.augmenters.base import Augmenter, Law
+from nnmfaug.augmenters.base import Augmenter, Distribution
 
 Triples = NDArray[np.int32]
 Check = Callable[[Triples], NDArray[np.bool_]]
@@ -39,7 +39,7 @@ def main() -> None:
         measure_auto(f"family {seed}", world.given, world.is_true, len(world.missing))
 
 
-def generators(train: na.KnowledgeGraph) -> dict[str, Augmenter[Law]]:
+def generators(train: na.KnowledgeGraph) -> dict[str, Augmenter[Distribution]]:
     """The paper's law, the same with better pairs, and rules."""
     clusters = na.Agglomerative(min(20, max(na.Counts.of(train).n_distinct_rows() // 20, 1)))
     return {
@@ -52,7 +52,9 @@ def generators(train: na.KnowledgeGraph) -> dict[str, Augmenter[Law]]:
     }
 
 
-def measure(label: str, method: Augmenter[Law], train: na.KnowledgeGraph, true: Check, missing: int) -> None:
+def measure(
+    label: str, method: Augmenter[Distribution], train: na.KnowledgeGraph, true: Check, missing: int
+) -> None:
     """Print the share of true triples among a tenth of train, and a twentieth if there is an order."""
     dist, n = method.fit(train), len(train) // 10
     drawn = np.mean(true(dist.sample(min(n, dist.n_new), seed=0).triples))

@@ -1,4 +1,4 @@
-"""Generators that know next to nothing, to compare others with: any triple, or any of the right types."""
+"""Augmenters that know next to nothing, to compare others with: any triple, any of the right types, a repeat."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnmfaug.augmenters.uniform import EntitySets, RelationProduct
+from nnmfaug.augmenters.entity_sets import EntitySets
+from nnmfaug.augmenters.listed import Listed
+from nnmfaug.augmenters.uniform import RelationUniform
 from nnmfaug.core.arrays import Ids
+from nnmfaug.core.seeding import Stream, generator
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph, check_graph
 
 
@@ -15,7 +18,7 @@ from nnmfaug.graph.knowledge_graph import KnowledgeGraph, check_graph
 class RandomTriples:
     """Any triple of two different entities and a relation that occur in train, all equally probable.
 
-    A triple of an entity with itself does not count as occurring.
+    Self-loops do not count.
 
     Examples
     --------
@@ -27,20 +30,22 @@ class RandomTriples:
     10
     """
 
-    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> RelationProduct:  # noqa: ARG002  (as every augmenter)
-        """Fit to a graph, which should be the train split alone; nothing is random here, whatever the seed."""
+    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> RelationUniform:  # noqa: ARG002  (as every augmenter)
+        """Fit to a graph, which should be the train split alone; the seed changes nothing."""
         h, r, t = _countable(graph).T
-        relations, entities = np.unique(r), np.concatenate([h, t])
+        relations = np.unique(r)
+        entities = np.concatenate([h, t])
         everyone = EntitySets.of(np.zeros_like(entities), entities, n_sets=1, n_entities=graph.n_entities)
-        n, zeros = len(relations), np.zeros_like(relations)
-        return RelationProduct(graph, relations, np.full(n, 1 / n), zeros, zeros, everyone)
+        chances = np.full(len(relations), 1 / len(relations))
+        only_set = np.zeros_like(relations)
+        return RelationUniform(graph, relations, chances, only_set, only_set, everyone)
 
 
 @dataclass(frozen=True)
 class TypedTriples:
     """A relation by its frequency in train, and any two different entities that are its head and its tail there.
 
-    A triple of an entity with itself does not count.
+    Self-loops do not count.
 
     Examples
     --------
@@ -52,15 +57,36 @@ class TypedTriples:
     [0.333, 0.222, 0.222]
     """
 
-    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> RelationProduct:  # noqa: ARG002  (as every augmenter)
-        """Fit to a graph, which should be the train split alone; nothing is random here, whatever the seed."""
+    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> RelationUniform:  # noqa: ARG002  (as every augmenter)
+        """Fit to a graph, which should be the train split alone; the seed changes nothing."""
         h, r, t = _countable(graph).T
         relations, places, counts = np.unique(r, return_inverse=True, return_counts=True)
-        n, heads = len(relations), np.arange(len(relations))
-        sets = EntitySets.of(
-            np.concatenate([places, n + places]), np.concatenate([h, t]), n_sets=2 * n, n_entities=graph.n_entities
-        )
-        return RelationProduct(graph, relations, counts / len(r), heads, n + heads, sets)
+        n = len(relations)
+        set_numbers = np.concatenate([places, n + places])  # heads first, then tails
+        members = np.concatenate([h, t])
+        sets = EntitySets.of(set_numbers, members, n_sets=2 * n, n_entities=graph.n_entities)
+        head_sets = np.arange(n)
+        return RelationUniform(graph, relations, counts / len(r), head_sets, n + head_sets, sets)
+
+
+@dataclass(frozen=True)
+class Duplicate:
+    """Train triples once more, in random order: a control for training longer on the same triples.
+
+    Unlike other augmenters it lists triples of train.
+
+    Examples
+    --------
+    >>> graph = KnowledgeGraph.from_labels([("a", "likes", "b"), ("b", "knows", "c")])
+    >>> len(Duplicate().fit(graph).top(1))
+    1
+    """
+
+    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:
+        """Shuffle the train triples."""
+        check_graph(graph)
+        order = generator(seed, Stream.DUPLICATE).permutation(len(graph))
+        return Listed(graph, graph.triples[order], np.ones(len(graph)))
 
 
 def _countable(graph: KnowledgeGraph) -> Ids:

@@ -1,4 +1,4 @@
-"""A law over triples that are listed one by one, each with its confidence."""
+"""A distribution over triples that are listed one by one, each with its confidence."""
 
 from __future__ import annotations
 
@@ -9,39 +9,34 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from nnmfaug.augmenters.samples import Sample, known_part, name_mask
-from nnmfaug.core.arrays import Array, Ids, IntArray
-from nnmfaug.core.checks import check_count
+from nnmfaug.augmenters.base import Distribution, Evidence, Sample
+from nnmfaug.augmenters.conditions import Masks, exclude_also, in_any, race_order, take_each, too_few
+from nnmfaug.core.arrays import Array, Bools, IntArray, Places
+from nnmfaug.core.checks import check_argument, check_count
 from nnmfaug.core.errors import SamplingError
 from nnmfaug.core.seeding import Stream, generator
+from nnmfaug.graph.keys import SortedKeys
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.graph.vocabulary import LabelledTriple
 
-_DRAW, _SAMPLE = 0, 1
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """Why a triple is thought to be true: who says so, by what, and from which triples of train."""
-
-    source: str
-    reason: str
-    triples: tuple[LabelledTriple, ...] = ()
+DRAW, SAMPLE = 0, 1
+"""Places in the stream of random numbers."""
+LEAST_LOG_PROB = -600.0
+"""Log-probabilities below the highest by more than this count as this."""
 
 
-class Witness(Protocol):
-    """Knows why triples were listed."""
+class Explainer(Protocol):
+    """Gives the evidence for listed triples."""
 
     def explain(self, triples: IntArray) -> list[Evidence]:
-        """Return the evidence for each row of ids."""
+        """Return the evidence for each row of ids, shape (n, 3)."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Listed:
-    """A law over listed triples, none of them in train: p ∝ confidence to the power of ``sharpness``.
+    """A distribution over listed triples, none of them in train: p ∝ confidence ** sharpness.
 
     Parameters
     ----------
@@ -52,9 +47,11 @@ class Listed:
     confidence : ndarray of shape (n,)
         Above 0 and at most 1, descending.
     sharpness
-        0 draws all alike; the larger, the more the confident ones are preferred.
-    witness
-        Who can say why a triple is here.
+        0 draws all triples with equal probability; larger values prefer confident ones. ``top`` ignores it.
+    explainer
+        Gives the evidence for a triple.
+    excluded
+        Graphs whose triples ``sample``, ``top`` and ``n_new`` leave out.
 
     Examples
     --------
@@ -68,17 +65,26 @@ class Listed:
     triples: IntArray = field(repr=False)
     confidence: Array = field(repr=False)
     sharpness: float = 1.0
-    witness: Witness | None = field(default=None, repr=False)
+    explainer: Explainer | None = field(default=None, repr=False)
     excluded: tuple[KnowledgeGraph, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.sharpness < math.inf:
-            msg = f"sharpness={self.sharpness}: must be a number from 0"
-            raise ValueError(msg)
+        check_argument("sharpness", self.sharpness, 0 <= self.sharpness < math.inf, "a number from 0")
         for name in ("triples", "confidence"):
-            array = getattr(self, name).view()  # the caller's own may still be written to
+            array = getattr(self, name).view()  # the caller may still write to the original
             array.setflags(write=False)
             object.__setattr__(self, name, array)
+
+    @classmethod
+    def of(cls, dist: Distribution, n: int, *, seed: int) -> Listed:
+        """Return a distribution as a list: itself, or n triples drawn from it, the most probable first."""
+        if isinstance(dist, Listed):
+            return dist
+        sample = dist.sample(min(n, dist.n_new), seed=seed)
+        order = np.argsort(-sample.log_prob, kind="stable")
+        relative = sample.log_prob - sample.log_prob.max(initial=-np.inf)
+        confidence = np.exp(np.maximum(relative, LEAST_LOG_PROB))
+        return cls(dist.graph, sample.triples[order], confidence[order])
 
     @property
     def support_size(self) -> int:
@@ -88,105 +94,95 @@ class Listed:
     @cached_property
     def n_new(self) -> int:
         """Number of listed triples that are not excluded."""
-        return int(self._free.sum())
+        return int(self._allowed.sum())
 
     @cached_property
-    def _free(self) -> NDArray[np.bool_]:
-        free = np.ones(len(self.triples), dtype=np.bool_)
-        for graph in self.excluded:
-            free &= ~graph.contains(self.triples)
-        return free
+    def _allowed(self) -> Bools:
+        return ~in_any(self.excluded, self.triples)
 
     @cached_property
-    def _logs(self) -> Array:
-        logs = self.sharpness * np.log(self.confidence)
-        top = logs.max(initial=-np.inf)
-        found: Array = logs - (top + np.log(np.exp(logs - top).sum())) if len(logs) else logs
-        return found
+    def _log_probs(self) -> Array:
+        logs: Array = self.sharpness * np.log(self.confidence)
+        if not len(logs):
+            return logs
+        largest = logs.max(initial=-np.inf)
+        log_sum = largest + np.log(np.exp(logs - largest).sum())
+        normalised: Array = logs - log_sum
+        return normalised
 
     @cached_property
-    def _index(self) -> tuple[Ids, NDArray[np.intp]]:
+    def _index(self) -> tuple[SortedKeys, Places]:
+        """The keys of the triples in ascending order, and the row of each."""
         keys = self.graph.vocabulary.keys(self.triples)
         order = np.argsort(keys, kind="stable")
-        return keys[order], order
+        return SortedKeys(keys[order]), order
 
     def _look_up(self, triples: ArrayLike, values: Array, missing: float) -> Array:
         ids = np.asarray(triples)
-        self.graph.vocabulary.check_ids(ids)
-        keys, (ordered, order) = self.graph.vocabulary.keys(ids), self._index
-        found = np.full(len(keys), missing)
-        if len(ordered):
-            places = np.minimum(np.searchsorted(ordered, keys), len(ordered) - 1)
-            same = ordered[places] == keys
-            found[same] = values[order[places[same]]]
-        return found
+        names = self.graph.vocabulary
+        names.check_ids(ids)
+        sorted_keys, rows = self._index
+        present, places = sorted_keys.find(names.keys(ids))
+        result = np.full(len(ids), missing)
+        result[present] = values[rows[places[present]]]
+        return result
 
     def log_prob(self, triples: ArrayLike) -> Array:
-        """Logarithm of the probability of each row of ids, shape (n, 3); −∞ for what is not listed."""
-        return self._look_up(triples, self._logs, -np.inf)
+        """Return log p of each row of ids, shape (n, 3); −∞ for triples that are not listed."""
+        return self._look_up(triples, self._log_probs, -np.inf)
 
     def confidence_of(self, triples: ArrayLike) -> Array:
-        """Confidence of each row of ids, shape (n, 3); 0 for what is not listed."""
+        """Return the confidence in each row of ids, shape (n, 3); 0 for triples that are not listed."""
         return self._look_up(triples, self.confidence, 0.0)
 
     def explain(self, triples: ArrayLike) -> list[Evidence]:
         """Return the evidence for each row of ids, shape (n, 3)."""
         ids = np.asarray(triples)
         self.graph.vocabulary.check_ids(ids)
-        if self.witness is None:
+        if self.explainer is None:
             return [Evidence("", "")] * len(ids)
-        return self.witness.explain(ids)
+        return self.explainer.explain(ids)
 
     def draw(self, n: int, *, seed: int) -> IntArray:
-        """Draw n triples independently, shape (n, 3); they may repeat, and excluded ones may come."""
-        if check_count(n) and not self.support_size:
+        """Draw n triples independently, shape (n, 3); they may repeat and may be excluded ones."""
+        if not check_count(n):
+            return self.triples[:0]
+        if not self.support_size:
             raise SamplingError(self._why_fewer(n), available=0)
-        rng = generator(seed, Stream.LISTED, _DRAW)
-        return (
-            self.triples[rng.choice(max(self.support_size, 1), size=n, p=np.exp(self._logs))]
-            if n
-            else self.triples[:0]
-        )
+        rng = generator(seed, Stream.LISTED, DRAW)
+        rows = rng.choice(self.support_size, size=n, p=np.exp(self._log_probs))
+        return self.triples[rows]
 
     def sample(self, n: int, *, seed: int) -> Sample:
-        """Draw one by one until there are n different triples that are not excluded, in drawing order.
+        """Draw n different triples that are not excluded, one by one, in drawing order.
 
         Raises
         ------
         SamplingError
             If there are fewer than n.
         """
-        times = (
-            np.log(generator(seed, Stream.LISTED, _SAMPLE).standard_exponential(len(self.triples))) - self._logs
-        )
-        order = np.argsort(times, kind="stable")
-        return self._first(n, order)
+        rng = generator(seed, Stream.LISTED, SAMPLE)
+        return self._first(n, race_order(self._log_probs, rng))
 
     def top(self, n: int) -> Sample:
         """Return the n most confident triples that are not excluded."""
         return self._first(n, np.arange(len(self.triples)))
 
     def top_each(self, quotas: Mapping[str, int]) -> Sample:
-        """Return the most confident triples of each named relation, so many of each; the most confident first."""
-        parts = [np.zeros((0, 3), dtype=np.int32)]
-        for name, n in sorted(quotas.items()):
-            try:
-                parts.append(self.restrict(relations=[name]).top(n).triples)
-            except SamplingError as error:
-                msg = f"relation {name!r}: {error}"
-                raise SamplingError(msg, available=error.available, partial=error.partial) from None
-        triples = np.concatenate(parts)
-        order = np.argsort(-self.confidence_of(triples), kind="stable")
-        return Sample(KnowledgeGraph(self.graph.vocabulary, triples[order]), self)
+        """Return the most confident triples of each named relation, as many as its quota; most confident first."""
+        triples = take_each(self, quotas, Listed.top)
+        confidence = self.confidence_of(triples)
+        order = np.argsort(-confidence, kind="stable")
+        return Sample(KnowledgeGraph(self.graph.vocabulary, triples[order]), self, confidence[order])
 
     def everything(self) -> Sample:
         """Return all triples that are not excluded, the most confident first."""
         return self.top(self.n_new)
 
     def above(self, confidence: float) -> Listed:
-        """Return the law of those of at least this confidence."""
+        """Return the distribution of the triples with at least this confidence."""
         n = int(np.searchsorted(-self.confidence, -confidence, side="right"))
-        return replace(self, triples=self.triples[:n], confidence=self.confidence[:n])
+        return self._rows(slice(n))
 
     def restrict(
         self,
@@ -196,32 +192,32 @@ class Listed:
         tails: Iterable[str] | None = None,
         exclude: KnowledgeGraph | None = None,
     ) -> Listed:
-        """Return this law given that relation, head and tail are among the named ones.
+        """Return the distribution given that relation, head and tail are among the named ones.
 
-        What is in ``exclude`` is treated as known: ``sample``, ``top`` and ``n_new`` leave it out, ``draw`` and
+        Triples in ``exclude`` are treated as known: ``sample``, ``top`` and ``n_new`` leave them out, ``draw`` and
         ``log_prob`` do not.
         """
         names = self.graph.vocabulary
-        h, r, t = self.triples.T
-        allowed = name_mask("relations", relations, names.relation_ids)[r]
-        allowed &= name_mask("heads", heads, names.entity_ids)[h]
-        allowed &= name_mask("tails", tails, names.entity_ids)[t]
-        excluded = self.excluded if exclude is None else (*self.excluded, known_part(exclude, names))
-        kept = replace(self, triples=self.triples[allowed], confidence=self.confidence[allowed], excluded=excluded)
-        if not kept.support_size:
+        masks = Masks.of(names, relations, heads, tails)
+        part = self._rows(masks.allow(self.triples))
+        if not part.support_size:
             raise SamplingError("no triple is possible: none of those listed meets the conditions", available=0)
-        return kept
+        return replace(part, excluded=exclude_also(self.excluded, exclude, names))
 
-    def _first(self, n: int, order: NDArray[np.intp]) -> Sample:
-        chosen = order[self._free[order]]
-        if check_count(n) > len(chosen):
-            raise SamplingError(self._why_fewer(n), available=len(chosen), partial=self._sample(chosen))
-        return self._sample(chosen[:n])
+    def _rows(self, rows: Bools | slice) -> Listed:
+        return replace(self, triples=self.triples[rows], confidence=self.confidence[rows])
+
+    def _first(self, n: int, order: Places) -> Sample:
+        allowed = order[self._allowed[order]]
+        if check_count(n) > len(allowed):
+            raise SamplingError(self._why_fewer(n), available=len(allowed), partial=self._sample(allowed))
+        return self._sample(allowed[:n])
 
     def _why_fewer(self, n: int) -> str:
         if not self.support_size:
-            return "no new triple is possible: nothing is known that speaks for one"
-        return f"{n:,} new triples were asked for, but only {self.n_new:,} are possible"
+            return "no new triple is possible: nothing in train supports one"
+        return too_few(n, self.n_new)
 
-    def _sample(self, rows: NDArray[np.intp]) -> Sample:
-        return Sample(KnowledgeGraph(self.graph.vocabulary, self.triples[rows]), self)
+    def _sample(self, rows: Places) -> Sample:
+        graph = KnowledgeGraph(self.graph.vocabulary, self.triples[rows])
+        return Sample(graph, self, self.confidence[rows])

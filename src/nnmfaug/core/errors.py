@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -32,3 +34,20 @@ class SamplingError(RuntimeError):
         self.available = available
         self.partial = partial
         super().__init__(message)
+
+    @classmethod
+    @contextmanager
+    def about(cls, what: str) -> Iterator[None]:
+        """Put ``what`` in front of the message of an error raised inside the ``with`` block.
+
+        Examples
+        --------
+        >>> with SamplingError.about("relation 'likes'"):
+        ...     raise SamplingError("too few", available=2)
+        Traceback (most recent call last):
+        nnmfaug.core.errors.SamplingError: relation 'likes': too few
+        """
+        try:
+            yield
+        except cls as error:
+            raise cls(f"{what}: {error}", available=error.available, partial=error.partial) from None

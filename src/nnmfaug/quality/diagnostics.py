@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nnmfaug.augmenters.controls import RandomTriples, TypedTriples
-from nnmfaug.augmenters.uniform import RelationProduct
+from nnmfaug.augmenters.uniform import RelationUniform
 from nnmfaug.core.arrays import IntArray
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph, check_graph
 from nnmfaug.graph.splits import Splits
@@ -91,7 +91,7 @@ def _held_out(splits: Splits) -> KnowledgeGraph:
     return KnowledgeGraph(splits.vocabulary, together.triples[~splits.train.contains(together.triples)])
 
 
-def _lift(confirmed: float, law: RelationProduct, held: KnowledgeGraph) -> float | None:
+def _lift(confirmed: float, law: RelationUniform, held: KnowledgeGraph) -> float | None:
     """How many times more often than by a law, whose new triples are confirmed with a chance in closed form."""
     known = float(np.exp(law.log_prob(law.graph.triples)).sum())
     chance = float(np.exp(law.log_prob(held.triples)).sum()) / (1 - known) if known < 1 else 0.0

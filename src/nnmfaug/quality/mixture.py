@@ -11,10 +11,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from nnmfaug.augmenters.base import Augmenter, Law
-from nnmfaug.augmenters.listed import Evidence, Listed
+from nnmfaug.augmenters.base import Augmenter, Distribution, Evidence, Sample
+from nnmfaug.augmenters.listed import Listed
 from nnmfaug.augmenters.rules.rules import Rules
-from nnmfaug.augmenters.samples import Sample
 from nnmfaug.core.arrays import Array, IntArray
 from nnmfaug.core.checks import check_count
 from nnmfaug.graph.keys import first_places
@@ -48,7 +47,7 @@ class Mixture:
         A triple is drawn in proportion to its probability of truth to this power; ``top`` needs no such thing.
     """
 
-    generators: tuple[Augmenter[Law], ...] = field(default_factory=lambda: (Rules(),))
+    generators: tuple[Augmenter[Distribution], ...] = field(default_factory=lambda: (Rules(),))
     completeness: float | None = None
     sharpness: float = 1.0
 
@@ -105,7 +104,7 @@ class Auto:
     (True, True)
     """
 
-    generators: tuple[Augmenter[Law], ...] | None = None
+    generators: tuple[Augmenter[Distribution], ...] | None = None
     threshold: float = 0.5
     completeness: float | None = None
 
@@ -131,7 +130,7 @@ class Auto:
         return sure
 
 
-def default_generators(graph: KnowledgeGraph) -> tuple[Augmenter[Law], ...]:
+def default_generators(graph: KnowledgeGraph) -> tuple[Augmenter[Distribution], ...]:
     """Rules of three steps for a sparse graph of a few relations, else of two."""
     check_graph(graph)
     n_relations, n_entities = (len(np.unique(graph.triples[:, columns])) for columns in ([1], [0, 2]))
@@ -182,7 +181,7 @@ def augment(graph: KnowledgeGraph, n: int | None = None, *, seed: int = 0) -> Sa
     return dist.top(dist.n_new if n is None else min(check_count(n), dist.n_new))
 
 
-def _refitted(generator: Augmenter[Law], graph: KnowledgeGraph, seed: int) -> tuple[Listed, Refits]:
+def _refitted(generator: Augmenter[Distribution], graph: KnowledgeGraph, seed: int) -> tuple[Listed, Refits]:
     """What a generator lists, and what comes back of it."""
 
     def fit(part: KnowledgeGraph) -> Listed:

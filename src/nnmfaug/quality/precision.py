@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import t as student
 
-from nnmfaug.augmenters.base import Augmenter, Law
+from nnmfaug.augmenters.base import Augmenter, Distribution
 from nnmfaug.augmenters.listed import Listed
 from nnmfaug.augmenters.rules.rules import Rules
 from nnmfaug.core.arrays import Array
@@ -67,7 +67,7 @@ class PrecisionEstimate:
 
 
 def estimate_precision(
-    method: Augmenter[Law],
+    method: Augmenter[Distribution],
     graph: KnowledgeGraph,
     n: int,
     *,
@@ -154,7 +154,7 @@ def completeness_of(refits: Refits, graph: KnowledgeGraph, given: float | None =
     return replace(found, share=given or max(found.share, LEAST_COMPLETENESS))
 
 
-def as_listed(dist: Law, n: int, *, seed: int) -> Listed:
+def as_listed(dist: Distribution, n: int, *, seed: int) -> Listed:
     """Return a law as a list: itself, or n triples drawn from it, the most probable first."""
     if isinstance(dist, Listed):
         return dist

@@ -1,8 +1,8 @@
-"""From weights to triples: a fitted law that gives draws, new triples and the most probable ones."""
+"""NNMFAug's fitted distribution: log-probabilities, independent draws, new triples, the most probable ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,10 +10,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nnmfaug.augmenters.nnmf.law import Law
+from nnmfaug.augmenters.base import Sample
+from nnmfaug.augmenters.conditions import (
+    MAX_LISTED,
+    Masks,
+    exclude_also,
+    in_any,
+    race_order,
+    take_each,
+    too_few,
+    too_many_to_list,
+)
+from nnmfaug.augmenters.nnmf.law import ClusterLaw
+from nnmfaug.augmenters.nnmf.normaliser import normaliser
 from nnmfaug.augmenters.nnmf.proposals import DRAW_BLOCK, Proposer
 from nnmfaug.augmenters.nnmf.why_empty import why_empty
-from nnmfaug.augmenters.samples import Sample, known_part, name_mask
 from nnmfaug.core.arrays import Array, Ids, IntArray
 from nnmfaug.core.checks import check_count
 from nnmfaug.core.errors import SamplingError
@@ -28,26 +39,36 @@ if TYPE_CHECKING:
     from nnmfaug.augmenters.nnmf.partition import Partition
 
 
-MAX_LISTED = 20_000_000
-"""Triples that may be listed one by one, to rank them or to draw nearly all of them."""
 ALWAYS_LISTED = 1 << 18
 """Supports up to this size are listed at once, which is faster than drawing."""
 MAX_ROUND = 256
+"""Most blocks of proposals that one round makes."""
 FIRST_RATE = 0.4
-"""Share of proposals that the first round is expected to keep."""
+"""Fraction of proposals that the first round is expected to keep."""
 
 
 @dataclass(frozen=True)
 class TripleDistribution:
-    """A fitted law over triples: i.i.d. draws, unique new triples, the most probable ones, log-probabilities.
+    """The distribution over triples that NNMFAug fits.
 
     The support is every triple of two different entities of one cluster whose head and tail each occur with the
-    relation in train (with smoothing: any relation). It holds triples of train too; ``n_new`` and ``sample`` leave
-    those out.
+    relation in train (with smoothing: any relation). It contains train triples; ``n_new``, ``sample`` and ``top``
+    leave them out.
+
+    Parameters
+    ----------
+    graph
+        The train graph.
+    law
+        The weights of clusters, pairs and relations.
+    partition, factors
+        The clusters of entities, and the features they were found from.
+    excluded
+        Graphs whose triples are treated as known.
     """
 
     graph: KnowledgeGraph
-    law: Law
+    law: ClusterLaw
     partition: Partition
     factors: Embedding | None = None
     excluded: tuple[KnowledgeGraph, ...] = field(default=())
@@ -62,48 +83,59 @@ class TripleDistribution:
         """Number of triples of the support that are neither in train nor excluded."""
         known = self.graph.triples
         if self.excluded:
-            known = np.concatenate([known, *(graph.triples for graph in self.excluded)])
-            known = unique_triples(known, self.graph.vocabulary, sort=True)
-        return self.support_size - int(self.law.in_support(known.astype(np.int64)).sum())
+            both = np.concatenate([known, *(graph.triples for graph in self.excluded)])
+            known = unique_triples(both, self.graph.vocabulary, sort=True)
+        n_known = int(self.law.in_support(known.astype(np.int64)).sum())
+        return self.support_size - n_known
 
     @cached_property
     def _normaliser(self) -> tuple[float, bool]:
-        if self.law.chance is not None:
-            return self.law.chance, True
-        n_blocks, proposer = 128, self._proposer(0)
-        kept = sum(len(proposer(block)) for block in range(n_blocks))
-        return float(proposer.cumulative[-1] * kept / (n_blocks * DRAW_BLOCK)), False
+        """Z, and whether it is exact."""
+        exact = normaliser(self.law)
+        if exact is not None:
+            return exact, True
+        n_blocks = 128
+        proposer = Proposer(self.law, seed=0)
+        n_accepted = sum(len(proposer(block)) for block in range(n_blocks))
+        return float(proposer.cumulative[-1] * n_accepted / (n_blocks * DRAW_BLOCK)), False
 
     @property
     def exact(self) -> bool:
-        """Whether log-probabilities are exact; on very large graphs their common constant is estimated."""
+        """Whether log-probabilities are exact; on very large graphs their common constant, log Z, is estimated."""
         return self._normaliser[1]
 
     @property
     def acceptance(self) -> float:
-        """Chance that one draw of cluster, pair and relation, as the paper describes it, gives a triple."""
+        """Z, the probability that one draw of cluster, pair and relation, as in the paper, gives a triple."""
         return self._normaliser[0]
 
     def log_prob(self, triples: ArrayLike) -> Array:
-        """Logarithm of the probability of each row of ids, shape (n, 3); −∞ outside the support."""
+        """Return log p of each row of ids, shape (n, 3); −∞ outside the support."""
         ids = np.asarray(triples)
         self.graph.vocabulary.check_ids(ids)
         logs: Array = self.law.log_weights(ids.astype(np.int64)) - np.log(self._normaliser[0])
         return logs
 
+    def clusters_of(self, triples: ArrayLike) -> IntArray:
+        """Return the cluster of the head of each row of ids, shape (n, 3)."""
+        heads = np.asarray(triples)[:, 0]
+        labels: IntArray = self.partition.labels[heads]
+        return labels
+
     def draw(self, n: int, *, seed: int, engine: Engine | None = None) -> IntArray:
-        """Draw n triples independently, shape (n, 3); they may repeat and may be known."""
+        """Draw n triples independently, shape (n, 3); they may repeat and may be in train."""
         n = check_count(n)
         if n and not self.support_size:
             raise SamplingError(why_empty(self.law, self.graph.vocabulary), available=0)
-        found, n_done = np.zeros((0, 3), dtype=np.int64), 0
-        while len(found) < n:
-            n_done, part = self._round(seed, engine or Serial(), n - len(found), n_done, len(found))
-            found = np.concatenate([found, part])
-        return found[:n].astype(np.int32)
+        triples = np.zeros((0, 3), dtype=np.int64)
+        n_blocks = 0
+        while len(triples) < n:
+            n_blocks, accepted = self._round(seed, engine or Serial(), n - len(triples), n_blocks, len(triples))
+            triples = np.concatenate([triples, accepted])
+        return triples[:n].astype(np.int32)
 
     def sample(self, n: int, *, seed: int, engine: Engine | None = None) -> Sample:
-        """Draw until there are n different triples that are neither in train nor excluded, in drawing order.
+        """Draw n different triples that are neither in train nor excluded, in drawing order.
 
         Raises
         ------
@@ -121,16 +153,10 @@ class TripleDistribution:
         return self._drawn(n, seed, engine or Serial())
 
     def sample_each(self, quotas: Mapping[str, int], *, seed: int, engine: Engine | None = None) -> Sample:
-        """Draw a number of new triples of each named relation; together in random order."""
-        parts = [np.zeros((0, 3), dtype=np.int32)]
-        for name, n in sorted(quotas.items()):
-            try:
-                parts.append(self.restrict(relations=[name]).sample(n, seed=seed, engine=engine).triples)
-            except SamplingError as error:
-                msg = f"relation {name!r}: {error}"
-                raise SamplingError(msg, available=error.available, partial=error.partial) from None
-        triples = np.concatenate(parts)
-        return self._sample(triples[generator(seed, Stream.ORDER).permutation(len(triples))])
+        """Draw new triples of each named relation, as many as its quota; together in random order."""
+        triples = take_each(self, quotas, lambda part, n: part.sample(n, seed=seed, engine=engine))
+        order = generator(seed, Stream.ORDER).permutation(len(triples))
+        return self._sample(triples[order])
 
     def top(self, n: int) -> Sample:
         """Return the n most probable new triples; equally probable ones by id."""
@@ -149,95 +175,97 @@ class TripleDistribution:
         tails: Iterable[str] | None = None,
         exclude: KnowledgeGraph | None = None,
     ) -> TripleDistribution:
-        """Return this law given that relation, head and tail are among the named ones.
+        """Return the distribution given that relation, head and tail are among the named ones.
 
-        What is in ``exclude`` is treated as known: ``sample``, ``top`` and ``n_new`` leave it out, ``draw`` and
+        Triples in ``exclude`` are treated as known: ``sample``, ``top`` and ``n_new`` leave them out, ``draw`` and
         ``log_prob`` do not.
         """
         names = self.graph.vocabulary
-        law = replace(
-            self.law,
-            relations_allowed=self.law.relations_allowed & name_mask("relations", relations, names.relation_ids),
-            heads_allowed=self.law.heads_allowed & name_mask("heads", heads, names.entity_ids),
-            tails_allowed=self.law.tails_allowed & name_mask("tails", tails, names.entity_ids),
-        )
-        excluded = self.excluded if exclude is None else (*self.excluded, known_part(exclude, names))
+        law = self.law.restrict(Masks.of(names, relations, heads, tails))
         if not law.support_size:
             raise SamplingError(why_empty(law, names), available=0)
-        return replace(self, law=law, excluded=excluded)
+        return replace(self, law=law, excluded=exclude_also(self.excluded, exclude, names))
 
     def _why_fewer(self, n: int) -> str:
-        """Say why there are not n new triples."""
         if self.n_new:
-            return f"{n:,} new triples were asked for, but only {self.n_new:,} are possible"
+            return too_few(n, self.n_new)
         if not self.support_size:
             return why_empty(self.law, self.graph.vocabulary)
-        known = f"all triples that are possible, {self.support_size:,}, are known"
-        return f"no new triple is possible: {known}; fewer clusters or smoothing above 0 may allow more"
+        return (
+            f"no new triple is possible: all {self.support_size:,} possible triples are known; "
+            "fewer clusters or smoothing above 0 may allow more"
+        )
 
     def _plenty(self, n: int) -> bool:
-        """Whether n is so few that drawing is best; a bound says so sooner than counting all that is new."""
+        """Whether n is small enough to draw; a lower bound shows it sooner than counting all new triples."""
         least = self.law.least_support_size
-        known = len(self.graph) + sum(map(len, self.excluded))
-        return least > ALWAYS_LISTED and n <= (least - known) // 4
+        n_known = len(self.graph) + sum(map(len, self.excluded))
+        return least > ALWAYS_LISTED and n <= (least - n_known) // 4
 
-    def _proposer(self, seed: int) -> Proposer:
-        return Proposer(self.law, seed)
+    def _round(self, seed: int, engine: Engine, wanted: int, n_blocks: int, n_kept: int) -> tuple[int, Ids]:
+        """Draw about as many triples as are wanted, by the rate so far; return the number of blocks so far, too.
 
-    def _round(self, seed: int, engine: Engine, wanted: int, n_done: int, n_kept: int) -> tuple[int, Ids]:
-        """Draw about as many more as are wanted, judging by what was kept so far; return the number of blocks too.
-
-        Blocks follow each other in one order, so where a round ends changes nothing.
+        Blocks follow each other in one order, so the end of a round changes nothing.
         """
-        rate = max(n_kept / (n_done * DRAW_BLOCK), 1e-3) if n_done else FIRST_RATE
+        rate = max(n_kept / (n_blocks * DRAW_BLOCK), 1e-3) if n_blocks else FIRST_RATE
         count = int(np.clip(np.ceil(wanted / (rate * DRAW_BLOCK)), 1, MAX_ROUND))
-        parts = engine.map(self._proposer(seed), range(n_done, n_done + count))
-        return n_done + count, np.concatenate(list(parts))
+        last = n_blocks + count
+        parts = engine.map(Proposer(self.law, seed), range(n_blocks, last))
+        return last, np.concatenate(list(parts))
 
     def _known(self, triples: Ids) -> NDArray[np.bool_]:
-        known = self.graph.contains(triples)
-        for graph in self.excluded:
-            known |= graph.contains(triples)
-        return known
+        return in_any((self.graph, *self.excluded), triples)
 
     def _drawn(self, n: int, seed: int, engine: Engine) -> Sample:
-        found, n_done = np.zeros((0, 3), dtype=np.int32), 0
-        while len(found) < n:
-            n_done, part = self._round(seed, engine, n - len(found), n_done, len(found))
-            first = first_places(self.graph.vocabulary.keys(part))
-            new = np.zeros(len(part), dtype=np.bool_)
-            new[first] = ~self._known(part.take(first, axis=0))  # in the order of the keys they are found faster
-            grown = np.concatenate([found, part.astype(np.int32).take(np.flatnonzero(new), axis=0)])
-            if len(found):
-                grown = unique_triples(grown, self.graph.vocabulary, sort=False)
-            if len(grown) - len(found) < len(part) // 1000:  # what is left would take for ever to draw
+        triples = np.zeros((0, 3), dtype=np.int32)
+        n_blocks = 0
+        while len(triples) < n:
+            n_blocks, accepted = self._round(seed, engine, n - len(triples), n_blocks, len(triples))
+            grown = self._grow(triples, accepted)
+            if len(grown) - len(triples) < len(accepted) // 1000:  # the rest would take for ever to draw
                 return self._listed(n, seed)
-            found = grown
-            report("sampling", min(len(found), n), n)
-        return self._sample(found[:n])
+            triples = grown
+            report("sampling", min(len(triples), n), n)
+        return self._sample(triples[:n])
+
+    def _grow(self, triples: IntArray, accepted: Ids) -> IntArray:
+        """Append the accepted triples that are new and not there yet, in their order."""
+        names = self.graph.vocabulary
+        first = first_places(names.keys(accepted))
+        new = np.zeros(len(accepted), dtype=np.bool_)
+        new[first] = ~self._known(accepted.take(first, axis=0))  # looked up in key order, which is faster
+        grown = np.concatenate([triples, accepted.astype(np.int32).take(np.flatnonzero(new), axis=0)])
+        return unique_triples(grown, names, sort=False) if len(triples) else grown
 
     def _listed(self, n: int, seed: int) -> Sample:
-        """Order all new triples as drawing them one by one would: by exponential times, each over its weight."""
-        triples, logs = self._list()
-        times = np.log(generator(seed, Stream.ORDER).standard_exponential(len(triples))) - logs
-        return self._sample(triples[np.argsort(times, kind="stable")[:n]])
+        """List all new triples, in the order of drawing them one by one."""
+        triples, log_weights = self._list()
+        order = race_order(log_weights, generator(seed, Stream.ORDER))
+        return self._sample(triples[order[:n]])
 
     def _list(self) -> tuple[IntArray, Array]:
-        """All new triples and the logarithm of their weights."""
+        """Return all new triples and their log-weights."""
         if self.support_size > MAX_LISTED:
-            msg = (
-                f"{self.support_size:,} possible triples are too many to list: restrict relations, heads or tails"
+            raise too_many_to_list(self.support_size, self.n_new)
+        parts = [np.zeros((0, 3), dtype=np.int64)]
+        log_weights = [np.zeros(0)]
+        for candidates in self._candidates():
+            new = candidates[~self._known(candidates)]
+            parts.append(new)
+            log_weights.append(self.law.log_weights(new))
+        return np.concatenate(parts).astype(np.int32), np.concatenate(log_weights)
+
+    def _candidates(self) -> Iterator[Ids]:
+        """Yield all triples of the support, some at a time."""
+        cells = self.law.rectangles
+        for chosen, head_places, tail_places in cells.places(BLOCK_ROWS):
+            h = cells.heads.entities[head_places]
+            t = cells.tails.entities[tail_places]
+            relations = (
+                np.flatnonzero(self.law.relations_allowed) if self.law.smooth else (cells.relations[chosen],)
             )
-            raise SamplingError(msg, available=self.n_new)
-        cells, parts, logs = self.law.rectangles, [np.zeros((0, 3), dtype=np.int64)], [np.zeros(0)]
-        for chosen, heads, tails in cells.places(BLOCK_ROWS):
-            h, t = cells.heads.entities[heads], cells.tails.entities[tails]
-            for r in np.flatnonzero(self.law.relations_allowed) if self.law.smooth else (cells.relations[chosen],):
-                part = np.stack([h, np.broadcast_to(r, h.shape), t], axis=1)
-                part = part[~self._known(part)]
-                parts.append(part)
-                logs.append(self.law.log_weights(part))
-        return np.concatenate(parts).astype(np.int32), np.concatenate(logs)
+            for r in relations:
+                yield np.stack([h, np.broadcast_to(r, h.shape), t], axis=1)
 
     def _sample(self, triples: IntArray) -> Sample:
         return Sample(KnowledgeGraph(self.graph.vocabulary, triples), self)

@@ -11,7 +11,7 @@ import numpy as np
 
 from nnmfaug.augmenters.nnmf.clusterers import Agglomerative, Estimate, KMeans, estimate
 from nnmfaug.augmenters.nnmf.distribution import TripleDistribution
-from nnmfaug.augmenters.nnmf.law import Law
+from nnmfaug.augmenters.nnmf.law import ClusterLaw
 from nnmfaug.augmenters.nnmf.model_selection import CLUSTERS, COMPONENTS, Selection, choose
 from nnmfaug.augmenters.nnmf.nmf import DEFAULT_COMPONENTS, NMF, Embedding
 from nnmfaug.augmenters.nnmf.partition import Clusterer, cluster
@@ -102,7 +102,7 @@ def _fit(method: NNMFAug, graph: KnowledgeGraph, seed: int) -> TripleDistributio
         msg = "the clusterer left every entity out: let it find larger clusters (DBSCAN: a larger eps)"
         raise ValueError(msg)
     heads, tails = method.pairs(counts)
-    law = Law(
+    law = ClusterLaw(
         counts=counts,
         labels=partition.labels.astype(np.int64),
         cluster_weights=method.clusters(partition.sizes),

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from nnmfaug.augmenters.nnmf.law import Law
+from nnmfaug.augmenters.nnmf.law import ClusterLaw
 from nnmfaug.core.arrays import Array, Ids
 from nnmfaug.core.seeding import Stream, generator
 
@@ -25,7 +25,7 @@ class Proposer:
     so that it can be sent to another process.
     """
 
-    law: Law
+    law: ClusterLaw
     seed: int
 
     @cached_property

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from nnmfaug.augmenters.nnmf.distribution import TripleDistribution
-from nnmfaug.augmenters.nnmf.law import Law
+from nnmfaug.augmenters.nnmf.law import ClusterLaw
 from nnmfaug.augmenters.nnmf.nmf import Embedding, Factors
 from nnmfaug.augmenters.nnmf.partition import Partition
 from nnmfaug.augmenters.nnmf.weights import CountProduct
@@ -105,7 +105,7 @@ def _restore(meta: dict[str, Any], arrays: Arrays) -> TripleDistribution:
         require(bool(((arrays[name] >= 0) & (arrays[name] <= MAX_WEIGHT)).all()), f"{name} are no weights")
     relation_law = CountProduct(float(meta["smoothing"]), float(meta["temperature"]))
     values: dict[str, Any] = {name: arrays[name] for name in _LAW}
-    law = Law(Counts.of(graph), partition.labels.astype(np.int64), relation_law=relation_law, **values)
+    law = ClusterLaw(Counts.of(graph), partition.labels.astype(np.int64), relation_law=relation_law, **values)
     out = (excluded,) if len(excluded) else ()
     return TripleDistribution(graph, law, partition, _embedding(meta, arrays, n), out)
 

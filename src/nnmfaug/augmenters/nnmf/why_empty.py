@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
-from nnmfaug.augmenters.nnmf.law import Law
+from nnmfaug.augmenters.nnmf.law import ClusterLaw
 from nnmfaug.core.arrays import Bools
 from nnmfaug.graph.vocabulary import Vocabulary
 
@@ -16,12 +16,12 @@ MAX_NAMES = 3
 """So many names are told one by one."""
 
 
-def why_empty(law: Law, names: Vocabulary) -> str:
+def why_empty(law: ClusterLaw, names: Vocabulary) -> str:
     """Say that there is no triple, and what leaves none, the most basic reason first."""
     return f"no triple is possible: {_reason(law, names)}"
 
 
-def _reason(law: Law, names: Vocabulary) -> str:
+def _reason(law: ClusterLaw, names: Vocabulary) -> str:
     masks = {"relation": law.relations_allowed, "head": law.heads_allowed, "tail": law.tails_allowed}
     for kind, mask in masks.items():
         if not mask.any():
@@ -38,7 +38,7 @@ def _reason(law: Law, names: Vocabulary) -> str:
     return _no_cluster(law, names, heads, tails)
 
 
-def _never_in_train(law: Law, names: Vocabulary, heads: csr_array, tails: csr_array) -> str | None:
+def _never_in_train(law: ClusterLaw, names: Vocabulary, heads: csr_array, tails: csr_array) -> str | None:
     """Whether relation, head, tail, or head and tail together, never occur, given the counts of what may."""
     relation = _named("relation", law.relations_allowed, names.relations)
     if not heads.nnz:
@@ -55,7 +55,7 @@ def _never_in_train(law: Law, names: Vocabulary, heads: csr_array, tails: csr_ar
     return None
 
 
-def _no_cluster(law: Law, names: Vocabulary, heads: Bools, tails: Bools) -> str:
+def _no_cluster(law: ClusterLaw, names: Vocabulary, heads: Bools, tails: Bools) -> str:
     for kind, mask in (("head", heads), ("tail", tails)):
         if not (law.labels[mask] >= 0).any():
             return f"{_named(kind, mask, names.entities)} is in no cluster"

@@ -15,7 +15,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from nnmfaug.augmenters.listed import Evidence, Listed
+from nnmfaug.augmenters.base import Evidence
+from nnmfaug.augmenters.listed import Listed
 from nnmfaug.augmenters.rules.mining import RuleTable, Threshold, mine
 from nnmfaug.augmenters.rules.steps import Steps, ends
 from nnmfaug.core.arrays import Array, Ids, IntArray
