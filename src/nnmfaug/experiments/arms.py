@@ -1,131 +1,191 @@
-"""Arms of a comparison: what is added to train, how much of it, and when."""
+"""Arms of a comparison: each prepares a training set from train alone."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
 
-from nnmfaug.augmenters.base import Augmenter, Supply
+from nnmfaug.augmenters.base import Augmenter, Distribution, Sample
+from nnmfaug.augmenters.given import Given
 from nnmfaug.augmenters.listed import Listed
-from nnmfaug.core.errors import DataError
-from nnmfaug.core.seeding import Stream, generator
+from nnmfaug.core.checks import check_argument
 from nnmfaug.core.settings import describe_settings
-from nnmfaug.experiments.transforms import Transform
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.linkpred.schedule import Polynomial, Schedule
+from nnmfaug.linkpred.training_set import TrainingSet
+
+Weight = float | Literal["probability"]
+Fit = Callable[[Augmenter[Distribution], KnowledgeGraph, int], Distribution]
+"""Fits a method to a graph with a seed."""
+
+
+def fit_method(method: Augmenter[Distribution], graph: KnowledgeGraph, seed: int) -> Distribution:
+    """Fit a method to a graph."""
+    return method.fit(graph, seed=seed)
+
+
+class Fits:
+    """Fits each method once per graph and seed; keeps the distributions of one seed at a time."""
+
+    def __init__(self) -> None:
+        self._seed = -1
+        self._fitted: list[tuple[object, KnowledgeGraph, Distribution]] = []
+
+    def __call__(self, method: Augmenter[Distribution], graph: KnowledgeGraph, seed: int) -> Distribution:
+        """Return the distribution of a method, fitted now or before."""
+        if seed != self._seed:
+            self._seed = seed
+            self._fitted = []
+        for known_method, known_graph, known_dist in self._fitted:
+            if known_graph is graph and known_method == method:
+                return known_dist
+        dist = method.fit(graph, seed=seed)
+        self._fitted.append((method, graph, dist))
+        return dist
+
+
+class Arm(Protocol):
+    """One way of training in a comparison."""
+
+    def prepare(self, train: KnowledgeGraph, seed: int, fit: Fit = fit_method) -> TrainingSet:
+        """Return the training set that is made from train alone."""
+        ...
 
 
 @dataclass(frozen=True)
-class Given:
-    """Triples from anywhere, such as a file, in their order."""
+class Baseline:
+    """Train alone."""
 
-    triples: KnowledgeGraph = field(repr=False)
-    source: str = ""
-
-    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Given:  # noqa: ARG002
-        """Check that they are new."""
-        known = graph.contains(self.triples.with_vocabulary(graph.vocabulary).triples)
-        if known.any():
-            first = ", ".join(self.triples.labels()[int(known.argmax())])
-            msg = f"{known.sum()} of these triples are in train, the first is ({first}): leave them out"
-            raise DataError(msg, path=self.source or None)
-        return self
-
-    def sample(self, n: int, *, seed: int = 0) -> Given:  # noqa: ARG002
-        """Return the first n, or all if there are fewer."""
-        return replace(self, triples=KnowledgeGraph(self.triples.vocabulary, self.triples.triples[:n]))
-
-    @property
-    def graph(self) -> KnowledgeGraph:
-        """The triples."""
-        return self.triples
-
-
-@dataclass(frozen=True)
-class Duplicate:
-    """Some of the train triples once more: a control for training longer on the same."""
-
-    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Given:
-        """Shuffle the train triples."""
-        order = generator(seed, Stream.DUPLICATE).permutation(len(graph))
-        return Given(KnowledgeGraph(graph.vocabulary, graph.triples[order]))
-
-
-@dataclass(frozen=True)
-class Extra:
-    """Generated triples in their order, and what each weighs in the loss."""
-
-    graph: KnowledgeGraph
-    weight: float | tuple[float, ...] = 1.0
+    def prepare(self, train: KnowledgeGraph, seed: int, fit: Fit = fit_method) -> TrainingSet:  # noqa: ARG002
+        """Return train."""
+        return TrainingSet(train)
 
 
 @dataclass(frozen=True)
 class Augmentation:
-    """One way of making the training set larger.
+    """Train and generated triples. ``Augmentation.of("auto")`` has the defaults of the command line.
 
     Parameters
     ----------
     method
-        What makes triples. It sees train alone; each seed fits and draws anew.
+        The augmenter. It sees train alone; each seed fits and draws anew.
     amount
-        A share of train below or equal to 1 (a float), or a number of triples (an int).
+        A fraction of train of at most 1 (a float), or a number of triples (an int). A method that ranks its
+        triples gives its best, or all if there are fewer.
     schedule
-        How many of them an epoch uses.
+        How many of the generated triples an epoch uses.
     weight
-        What a generated triple weighs in the loss; "probability" for its confidence, if the method lists triples
-        with one, such as :class:`~nnmfaug.Auto`.
+        Weight of a generated triple in the loss; "probability" for its estimated probability, if the method gives
+        one, such as :class:`~nnmfaug.Auto`.
+
+    Examples
+    --------
+    >>> import nnmfaug as na
+    >>> train = na.read_splits("nations").train
+    >>> data = na.Augmentation(na.RandomTriples(), 100).prepare(train, seed=0)
+    >>> len(data.train), len(data.added)
+    (1592, 100)
     """
 
-    method: Augmenter[Supply]
+    method: Augmenter[Distribution]
     amount: float = 0.1
     schedule: Schedule = field(default_factory=Polynomial)
-    weight: float | Literal["probability"] = 1.0
+    weight: Weight = 1.0
 
     def __post_init__(self) -> None:
-        most = math.inf if type(self.amount) is int else 1
-        if type(self.amount) not in (int, float) or not 0 < self.amount <= most:
-            msg = f"amount={self.amount!r}: must be a share of train such as 0.1 or a number such as 500"
-            raise ValueError(msg)
-        if self.weight != "probability" and not (
-            type(self.weight) in (int, float) and 0 <= self.weight < math.inf
-        ):
-            msg = f"weight={self.weight!r}: must be a number from 0, or 'probability'"
-            raise ValueError(msg)
+        limit = math.inf if type(self.amount) is int else 1
+        good_amount = type(self.amount) in (int, float) and 0 < self.amount <= limit
+        check_argument(
+            "amount", self.amount, good_amount, "a fraction of train such as 0.1 or a number such as 500"
+        )
+        is_number = type(self.weight) in (int, float)
+        good_weight = 0 <= self.weight < math.inf if is_number else self.weight == "probability"  # type: ignore[operator]
+        check_argument("weight", self.weight, good_weight, "a number from 0, or 'probability'")
 
-    def generate(self, train: KnowledgeGraph, seed: int) -> Extra:
-        """Fit to train and draw; of a law that lists its triples, take the most probable, as many as there are."""
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        train: KnowledgeGraph | None = None,
+        *,
+        amount: float | None = None,
+        schedule: Schedule | None = None,
+        weight: Weight | None = None,
+    ) -> Augmentation:
+        """Return the arm of a method's name, with the method's defaults where nothing is given.
+
+        Parameters
+        ----------
+        name
+            A name of ``nnmfaug.experiments.methods.METHODS``: auto, rules, nnmf, mixture, typed, random,
+            duplicate.
+        train
+            The train graph; nnmf needs it, since its number of clusters depends on it.
+
+        Examples
+        --------
+        >>> import nnmfaug as na
+        >>> na.Augmentation.of("auto").weight
+        'probability'
+        """
+        from nnmfaug.experiments.methods import find_method
+
+        method = find_method(name)
+        return cls(
+            method.make(train),
+            method.default_amount(train) if amount is None else amount,
+            method.schedule if schedule is None else schedule,
+            method.weight if weight is None else weight,
+        )
+
+    def generate(self, train: KnowledgeGraph, seed: int, fit: Fit = fit_method) -> Sample:
+        """Fit to train and take the triples: the best of a method that ranks them, else drawn ones."""
         n = self.amount if isinstance(self.amount, int) else int(self.amount * len(train))
         if n < 1:
             msg = f"amount={self.amount}: less than one triple of {len(train)}"
             raise ValueError(msg)
-        dist = self.method.fit(train, seed=seed)
+        dist = fit(self.method, train, seed)
         if isinstance(dist, Listed):
-            best = dist.top(min(n, dist.n_new)).graph
-            sure = tuple(dist.confidence_of(best.triples).tolist())
-            return Extra(best, sure if self.weight == "probability" else self.weight)
-        if self.weight == "probability":
-            msg = "weight='probability': this method has none; give a number"
+            return dist.top(min(n, dist.n_new))
+        return dist.sample(n, seed=seed)
+
+    def prepare(self, train: KnowledgeGraph, seed: int, fit: Fit = fit_method) -> TrainingSet:
+        """Return train with the generated triples."""
+        sample = self.generate(train, seed, fit)
+        if self.weight != "probability":
+            return TrainingSet(train, sample.graph, self.weight, self.schedule)
+        if sample.probability is None:
+            msg = "weight='probability': this method gives none; use a number"
             raise ValueError(msg)
-        return Extra(dist.sample(n, seed=seed).graph, self.weight)
+        return TrainingSet(train, sample.graph, sample.probability, self.schedule)
 
 
-Arms = Mapping[str, Augmentation | Transform | None]
-"""Name → what is done to train; None for nothing."""
+Arms = Mapping[str, Arm | None]
+"""Name → arm; None for train alone."""
 
 
-def arm_settings(augmentation: Augmentation | Transform | None) -> object:
-    """Return what an arm is, as plain data."""
-    if augmentation is None:
+def as_arms(arms: Arms) -> dict[str, Arm]:
+    """Replace None by the baseline."""
+    return {name: Baseline() if arm is None else arm for name, arm in arms.items()}
+
+
+def arm_settings(arm: Arm) -> object:
+    """Return an arm as plain data."""
+    if isinstance(arm, Baseline):
         return None
-    if not isinstance(augmentation, Augmentation):
-        return {"transform": describe_settings(augmentation)}
-    method = augmentation.method
-    plain = {"name": "Given", "sha256": method.triples.digest()} if isinstance(method, Given) else None
+    if not isinstance(arm, Augmentation):
+        return {"transform": describe_settings(arm)}
     return {
-        "method": plain or describe_settings(method),
-        "amount": augmentation.amount,
-        "schedule": describe_settings(augmentation.schedule),
-        "weight": augmentation.weight,
+        "method": _method_settings(arm.method),
+        "amount": arm.amount,
+        "schedule": describe_settings(arm.schedule),
+        "weight": arm.weight,
     }
+
+
+def _method_settings(method: object) -> object:
+    if isinstance(method, Given):
+        return {"name": "Given", "sha256": method.triples.digest()}
+    return describe_settings(method)

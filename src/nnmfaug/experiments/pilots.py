@@ -1,4 +1,4 @@
-"""Short runs, judged on valid, that choose how many generated triples to train with (docs/decisions/0011)."""
+"""Short runs, evaluated on valid, that choose how many generated triples to train with (docs/decisions/0011)."""
 
 from __future__ import annotations
 
@@ -14,26 +14,35 @@ from nnmfaug.core.arrays import Array
 from nnmfaug.core.errors import DataError
 from nnmfaug.core.progress import report
 from nnmfaug.evaluation.metrics import contributions
-from nnmfaug.experiments.arms import Augmentation, Extra, arm_settings
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.evaluation.runs import run_path
+from nnmfaug.experiments.arms import Augmentation, Fit, arm_settings, fit_method
 from nnmfaug.graph.splits import Splits
 from nnmfaug.io.files import replacing
 from nnmfaug.linkpred import LinkPredictor, TrainOptions
+from nnmfaug.linkpred.training_set import TrainingSet
+from nnmfaug.quality.mixture import Auto
 
-SHARE = 3
-"""A pilot has the preset's epochs over this."""
+EPOCH_DIVISOR = 3
+"""A pilot run has the preset's epochs divided by this."""
 LEVELS = (0.5, 0.1, 0.02)
-"""How likely triples must be that weigh by their probability, to be tried."""
+"""Least estimated probabilities that are tried, where triples weigh by their probability."""
 PARTS = (0.25, 0.5, 1.0)
-"""Which parts of triples without a probability are tried."""
+"""Fractions of the generated triples that are tried, where they have no probability."""
+FILE_NAME = "pilot.json"
 
 
 @dataclass(frozen=True)
 class Pilot:
-    """What short runs found: how many triples to add, the MRR of each number that was tried, and how sure that is.
+    """The outcome of pilot runs: the chosen number of triples, and the MRR of each number that was tried.
 
-    ``errors`` are standard errors of the difference from the best, paired by valid triple. The amount is the
-    smallest that is behind the best by no more than that.
+    Parameters
+    ----------
+    amount
+        The smallest number whose MRR is below the best by no more than its standard error.
+    scores
+        MRR on valid of each number of triples.
+    errors
+        Standard error of the difference from the best, paired by valid triple.
     """
 
     amount: int
@@ -42,23 +51,22 @@ class Pilot:
 
     @classmethod
     def of(cls, scores: dict[int, float], errors: dict[int, float]) -> Pilot:
-        """Choose."""
+        """Choose the amount."""
         best = max(scores.values())
-        return cls(min(n for n in scores if best - scores[n] <= errors[n]), scores, errors)
+        close = [n for n, score in scores.items() if best - score <= errors[n]]
+        return cls(min(close), scores, errors)
 
     @property
     def reason(self) -> str:
         """The outcome in words."""
         tried = ", ".join(f"{n:,}: {score:.4f}" for n, score in sorted(self.scores.items()))
-        chosen = f"{self.amount:,} triples are" if self.amount else "it is"
-        how = (
-            "best" if self.scores[self.amount] == max(self.scores.values()) else "not clearly worse than the best"
-        )
-        without = "" if self.amount else " without"
-        return f"pilot runs, MRR on valid by number of triples: {tried}; {chosen} {how}{without}"
+        is_best = self.scores[self.amount] == max(self.scores.values())
+        how = "best" if is_best else "not clearly worse than the best"
+        chosen = f"{self.amount:,} triples are {how}" if self.amount else f"no generated triples is {how}"
+        return f"pilot runs, MRR on valid by number of generated triples: {tried}; {chosen}"
 
 
-def run_pilot(
+def run_pilot(  # noqa: PLR0913
     splits: Splits,
     predictor: LinkPredictor,
     augmentation: Augmentation,
@@ -67,85 +75,124 @@ def run_pilot(
     epochs: int | None = None,
     seed: int = 0,
     options: TrainOptions | None = None,
+    fit: Fit = fit_method,
 ) -> Pilot:
-    """Train shortly without generated triples and with the first of them, and choose as few as will do, by valid.
+    """Train briefly with none and with some of the generated triples, and choose the smallest number that will do.
 
-    How many are tried goes by ``parts``; else by their probability of truth, if they weigh by it; else a quarter,
-    half and all. With more triples there are fewer epochs, so that all make about as many steps if all triples
-    are in use from the start (``Constant``). Test is not looked at.
+    With more triples there are fewer epochs, so that all runs make about as many steps if all triples are in use
+    from the start (``Constant``). Test is not inspected.
+
+    Parameters
+    ----------
+    parts
+        Fractions of the generated triples to try. Default: those above some estimated probabilities, if they weigh
+        by it; otherwise a quarter, half and all.
+    epochs
+        Number of epochs of a run without generated triples. Default: a third of the predictor's.
+    fit
+        Fits the augmenter; :class:`~nnmfaug.experiments.arms.Fits` remembers.
 
     Examples
     --------
     >>> import nnmfaug as na
     >>> splits = na.read_splits("nations")
     >>> small = na.LinkPredictor(model="transe", dim=8, epochs=6)
-    >>> found = na.run_pilot(splits, small, na.Augmentation(na.RandomTriples(), 100))
-    >>> sorted(found.scores), found.amount in found.scores
+    >>> pilot = na.run_pilot(splits, small, na.Augmentation(na.RandomTriples(), 100))
+    >>> sorted(pilot.scores), pilot.amount in pilot.scores
     ([0, 25, 50, 100], True)
     """
-    if not len(splits.valid):
-        raise DataError("no valid triples, so nothing to judge pilot runs by", path=splits.name)
-    if not all(0 < part <= 1 for part in parts or ()) or (epochs is not None and epochs < 1):
-        msg = f"parts={parts}, epochs={epochs}: must be above 0 and at most 1, and from 1"
-        raise ValueError(msg)
-    n_epochs, size = epochs or max(predictor.epochs // SHARE, 1), len(splits.train)
-    extra = augmentation.generate(splits.train, seed)
-    options, found = options or TrainOptions(), {}
-    numbers = sorted({0, *_amounts(extra, parts)})
+    _check(splits, parts, epochs)
+    data = augmentation.prepare(splits.train, seed, fit)
+    n_epochs = epochs or max(predictor.epochs // EPOCH_DIVISOR, 1)
+    options = replace(options or TrainOptions(), evaluate_every=None)
+    numbers = sorted({0, *_amounts(data, parts)})
+    reciprocal_ranks = {}
     for done, n in enumerate(numbers):
         report("pilot runs", done, len(numbers))
-        short = replace(predictor, epochs=max(round(n_epochs * size / (size + n)), 1))
-        own = replace(options, evaluate_every=None, extra_weight=_first(extra, n).weight)
-        graph = _first(extra, n).graph if n else None
-        trained = short.train(splits, graph, schedule=augmentation.schedule, seed=seed, options=own)
-        found[n] = contributions(trained.rank(splits.valid).filtered, "mrr")
-    return _judge(found)
+        some = data.first(n)
+        short = replace(predictor, epochs=max(round(n_epochs * len(data.train) / some.size), 1))
+        trained = short.train(splits, some, seed=seed, options=options)
+        reciprocal_ranks[n] = contributions(trained.rank(splits.valid).filtered, "mrr")
+    return _choose(reciprocal_ranks)
 
 
-def kept_pilot(
-    path: Path, splits: Splits, predictor: LinkPredictor, augmentation: Augmentation, options: TrainOptions
+def choose_amount(
+    splits: Splits,
+    predictor: LinkPredictor,
+    arm: Augmentation,
+    *,
+    folder: Path,
+    options: TrainOptions | None = None,
+    fit: Fit = fit_method,
+) -> tuple[Augmentation | None, Pilot]:
+    """Let pilot runs choose the amount of an arm; return the arm, None if no triples are best, and the pilot.
+
+    The pilot is kept in ``folder``. Where triples weigh by their probability, improbable ones are tried, too.
+    """
+    path = folder / FILE_NAME
+    if run_path(folder, "auto", 0).is_file() and not path.is_file():
+        msg = "runs of auto without a pilot are here: use another folder, or delete them"
+        raise DataError(msg, path=folder)
+    if arm.weight == "probability" and isinstance(arm.method, Auto):
+        arm = replace(arm, method=replace(arm.method, threshold=min(LEVELS)))
+    pilot = _kept_pilot(path, splits, predictor, arm, options or TrainOptions(), fit)
+    return (replace(arm, amount=pilot.amount) if pilot.amount else None), pilot
+
+
+def _kept_pilot(
+    path: Path, splits: Splits, predictor: LinkPredictor, arm: Augmentation, options: TrainOptions, fit: Fit
 ) -> Pilot:
-    """As :func:`run_pilot`, kept in a file: if it is there, and of the same settings, nothing is trained."""
+    """Run a pilot and keep it in a file; a file with the same settings is read instead."""
     settings = {
         "data": {"train": splits.train.digest(), "valid": splits.valid.digest()},
         "predictor": asdict(predictor),
-        "arm": arm_settings(augmentation),
+        "arm": arm_settings(arm),
     }
-    found = _load(path, json.loads(json.dumps(settings)))
-    if found is None:
-        found = run_pilot(splits, predictor, augmentation, options=options)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as draft:
-            text = json.dumps({"settings": settings, "scores": found.scores, "errors": found.errors}, indent=1)
-            draft.write_text(text + "\n", encoding="utf-8")
-    return found
+    kept = _load(path, json.loads(json.dumps(settings)))
+    if kept is not None:
+        return kept
+    pilot = run_pilot(splits, predictor, arm, options=options, fit=fit)
+    text = json.dumps({"settings": settings, "scores": pilot.scores, "errors": pilot.errors}, indent=1)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as draft:
+        draft.write_text(text + "\n", encoding="utf-8")
+    return pilot
 
 
 def _load(path: Path, settings: dict[str, Any]) -> Pilot | None:
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        scores, errors = ({int(n): float(x) for n, x in kept[key].items()} for key in ("scores", "errors"))
-        return Pilot.of(scores, errors) if kept["settings"] == settings else None
+        document = json.loads(path.read_text(encoding="utf-8"))
+        scores, errors = ({int(n): float(x) for n, x in document[key].items()} for key in ("scores", "errors"))
+        return Pilot.of(scores, errors) if document["settings"] == settings else None
     except (OSError, ValueError, TypeError, KeyError, AttributeError):  # none there, or a broken one: run it again
         return None
 
 
-def _judge(found: dict[int, Array]) -> Pilot:
+def _check(splits: Splits, parts: Sequence[float] | None, epochs: int | None) -> None:
+    if not len(splits.valid):
+        raise DataError("no valid triples, so there is nothing to evaluate pilot runs on", path=splits.name)
+    if not all(0 < part <= 1 for part in parts or ()) or (epochs is not None and epochs < 1):
+        msg = f"parts={parts}, epochs={epochs}: must be above 0 and at most 1, and from 1"
+        raise ValueError(msg)
+
+
+def _choose(reciprocal_ranks: dict[int, Array]) -> Pilot:
     """Compare by the reciprocal ranks of each valid triple."""
-    best = max(found.values(), key=np.mean)
-    errors = {
-        n: float(np.std(best - own, ddof=1) / np.sqrt(len(own))) if len(own) > 1 else 0.0
-        for n, own in found.items()
-    }
-    return Pilot.of({n: float(own.mean()) for n, own in found.items()}, errors)
+    best = max(reciprocal_ranks.values(), key=np.mean)
+    errors = {n: _standard_error(best - values) for n, values in reciprocal_ranks.items()}
+    scores = {n: float(values.mean()) for n, values in reciprocal_ranks.items()}
+    return Pilot.of(scores, errors)
 
 
-def _amounts(extra: Extra, parts: Sequence[float] | None) -> list[int]:
-    if parts is None and isinstance(extra.weight, tuple):
-        return [sum(weight >= level for weight in extra.weight) for level in LEVELS]
-    return [round(part * len(extra.graph)) for part in parts or PARTS]
+def _standard_error(differences: Array) -> float:
+    if len(differences) < 2:
+        return 0.0
+    return float(np.std(differences, ddof=1) / np.sqrt(len(differences)))
 
 
-def _first(extra: Extra, n: int) -> Extra:
-    graph = KnowledgeGraph(extra.graph.vocabulary, extra.graph.triples[:n])
-    return Extra(graph, extra.weight[:n] if isinstance(extra.weight, tuple) else extra.weight)
+def _amounts(data: TrainingSet, parts: Sequence[float] | None) -> list[int]:
+    """Return the numbers of triples to try."""
+    if parts is None and not isinstance(data.weights, float | int):
+        return [int(np.count_nonzero(data.weights >= level)) for level in LEVELS]
+    n_added = data.size - len(data.train)
+    return [round(part * n_added) for part in parts or PARTS]

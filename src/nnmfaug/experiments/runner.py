@@ -1,4 +1,4 @@
-"""Arms × seeds in a folder: what is there is not run again, so a killed experiment goes on where it was."""
+"""Arms × seeds in a folder: existing runs are kept, so an interrupted experiment resumes where it stopped."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import json
 import platform
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -18,17 +19,20 @@ import numpy as np
 from nnmfaug.core.errors import DataError, SamplingError
 from nnmfaug.core.progress import current, reporting_to
 from nnmfaug.evaluation.runs import Run, load_run, run_path, save_run
-from nnmfaug.experiments.arms import Arms, Augmentation, Extra, arm_settings
-from nnmfaug.experiments.transforms import Transform
+from nnmfaug.experiments.arms import Arm, Arms, Fit, Fits, arm_settings, as_arms
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.splits import Splits
-from nnmfaug.linkpred import LinkPredictor, Trained, TrainOptions
+from nnmfaug.linkpred import LinkPredictor, TrainOptions
+from nnmfaug.linkpred.training_set import TrainingSet
 from nnmfaug.quality.diagnostics import diagnose
 
 _OUTCOMES = ("versions", "generated", "options")
-"""What a run's settings tell but need not be the same; another number of threads changes the last digits."""
+"""Settings of a run that may differ; another number of threads changes the last digits only."""
 _LATER = {"self_negative": 0.0}
-"""Settings of a predictor that the first runs do not tell, and what they were then."""
+"""Settings of a predictor that the first runs do not record, and their values then."""
+
+Key = tuple[str, int]
+"""An arm's name and a seed."""
 
 
 def run_experiment(
@@ -39,11 +43,17 @@ def run_experiment(
     seeds: Iterable[int] = range(5),
     folder: str | Path,
     options: TrainOptions | None = None,
+    fit: Fit | None = None,
 ) -> list[Run]:
     """Train every arm with every seed and rank the test triples; None as an arm is train alone.
 
-    Each run is two files in ``folder``; the model of an arm's first seed is saved in ``models``. Runs that are
-    there already are taken as they are, if they were made with the same settings.
+    Each run is two files in ``folder``; the model of an arm's first seed is saved in ``models``. Existing runs are
+    kept if they were made with the same settings.
+
+    Parameters
+    ----------
+    fit
+        Fits the augmenters. Default: each is fitted once per seed.
 
     Examples
     --------
@@ -55,29 +65,105 @@ def run_experiment(
     >>> [(run.arm, run.seed, run.n_extra) for run in runs]
     [('baseline', 0, 0), ('baseline', 1, 0), ('nnmf', 0, 159), ('nnmf', 1, 159)]
     """
-    folder, options, seeds = Path(folder), options or TrainOptions(), tuple(dict.fromkeys(seeds))
+    folder = Path(folder)
+    options = options or TrainOptions()
+    seeds = tuple(dict.fromkeys(seeds))
     check_experiment(splits, predictor, arms, seeds, folder)
-    todo = [(arm, seed) for seed in seeds for arm in arms]  # pairs first: a killed experiment can be compared
-    common = _common_settings(splits, predictor, options)
-    runs: dict[tuple[str, int], Run] = {}
-    for arm, seed in todo:
-        found = _existing(folder, arm, seed, {**common, "arm": arm_settings(arms[arm])})
-        if found is not None:
-            runs[arm, seed] = found
-    if len(runs) < len(todo):
-        _tell_of_old(list(runs.values()), common, curve=bool(options.evaluate_every and len(splits.valid)))
-    first = {arm: _draw(arm, arms[arm], splits, seeds[0]) for arm in arms if (arm, seeds[0]) not in runs}
-    missing = [pair for pair in todo if pair not in runs]
-    for place, (arm, seed) in enumerate(missing):
-        extra = first.get(arm) if seed == seeds[0] else _draw(arm, arms[arm], splits, seed)
-        with _progress(f"{arm}, seed {seed}", place, len(missing)):
-            found, trained = _run(splits, predictor, (arm, arms[arm], extra), seed, options)
-        own = {"arm": arm_settings(arms[arm]), "generated": _describe(extra, splits)}
-        runs[arm, seed] = replace(found, settings={**common, **own})
-        if seed == seeds[0]:
-            trained.save(model_folder(folder, arm, seed))
-        save_run(runs[arm, seed], folder)
+    experiment = _Experiment(splits, predictor, as_arms(arms), folder, options, fit or Fits())
+    keys = [
+        (arm, seed) for seed in seeds for arm in arms
+    ]  # seed by seed: an interrupted experiment can be compared
+    runs = experiment.existing(keys)
+    missing = [key for key in keys if key not in runs]
+    if missing:
+        experiment.warn_of_old(list(runs.values()))
+    first = {
+        key: experiment.prepare(key) for key in missing if key[1] == seeds[0]
+    }  # fail before anything is trained
+    for place, key in enumerate(missing):
+        data = first.pop(key, None) or experiment.prepare(key)
+        with _progress(f"{key[0]}, seed {key[1]}", place, len(missing)):
+            runs[key] = experiment.run(key, data, save_model=key[1] == seeds[0])
     return [runs[arm, seed] for arm in arms for seed in seeds]
+
+
+@dataclass(frozen=True)
+class _Experiment:
+    """All that the runs of an experiment have in common."""
+
+    splits: Splits
+    predictor: LinkPredictor
+    arms: Mapping[str, Arm]
+    folder: Path
+    options: TrainOptions
+    fit: Fit
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """Plain data about what all runs share."""
+        packages = ("nnmfaug", "numpy", "torch", "pykeen")
+        digests = {name: graph.digest() for name, graph in self.splits.items()}
+        return {
+            "data": {"name": self.splits.name, **digests},
+            "predictor": asdict(self.predictor),
+            "options": {"threads": self.options.threads, "device": self.options.device},
+            "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
+        }
+
+    def existing(self, keys: Sequence[Key]) -> dict[Key, Run]:
+        """Load the runs that the folder has already."""
+        runs = {}
+        for arm, seed in keys:
+            path = run_path(self.folder, arm, seed)
+            if path.is_file():
+                settings = {**self.settings, "arm": arm_settings(self.arms[arm])}
+                runs[arm, seed] = _load_same(path, settings)
+        return runs
+
+    def warn_of_old(self, runs: Sequence[Run]) -> None:
+        """Warn if existing runs differ from new ones in version, or have no learning curve."""
+        current_version = self.settings["versions"]["nnmfaug"]
+        versions = {str(run.settings.get("versions", {}).get("nnmfaug", "?")) for run in runs}
+        others = ", ".join(sorted(versions - {current_version}))
+        if others:
+            msg = (
+                f"this folder holds runs of nnmfaug {others}; new runs use {current_version}. "
+                "Use a new folder for a consistent comparison"
+            )
+            warnings.warn(msg, UserWarning, stacklevel=3)
+        with_curve = bool(self.options.evaluate_every and len(self.splits.valid))
+        n_flat = sum(not run.curve for run in runs)
+        if with_curve and n_flat:
+            msg = f"{n_flat} of the existing runs have no learning curve. Use a new folder to get all curves"
+            warnings.warn(msg, UserWarning, stacklevel=3)
+
+    def prepare(self, key: Key) -> TrainingSet:
+        """Make the training set of a run; errors name the arm."""
+        arm, seed = key
+        try:
+            return self.arms[arm].prepare(self.splits.train, seed, self.fit)
+        except SamplingError as error:
+            msg = f"arm {arm}: {error}; request fewer"
+            raise SamplingError(msg, available=error.available, partial=error.partial) from None
+        except ValueError as error:
+            msg = f"arm {arm}: {error}"
+            raise ValueError(msg) from None
+
+    def run(self, key: Key, data: TrainingSet, *, save_model: bool) -> Run:
+        """Train, rank test, and write the run."""
+        arm, seed = key
+        trained = self.predictor.train(self.splits, data, seed=seed, options=self.options)
+        started = time.perf_counter()
+        ranks = trained.rank(self.splits.test)
+        seconds = {**trained.seconds, "evaluate": time.perf_counter() - started}
+        generated = _describe(data.added, self.splits)
+        settings = {**self.settings, "arm": arm_settings(self.arms[arm]), "generated": generated}
+        n_extra = data.size - len(self.splits.train)
+        run = Run(arm, seed, ranks, settings, trained.losses, trained.curve, n_extra, seconds)
+        if save_model:
+            trained.save(model_folder(self.folder, arm, seed))
+        save_run(run, self.folder)
+        return run
 
 
 def model_folder(folder: str | Path, arm: str, seed: int) -> Path:
@@ -97,106 +183,35 @@ def check_experiment(
     if not arms or not seeds:
         msg = "no arms or no seeds: nothing to run"
         raise ValueError(msg)
-    weights = [arm.weight for arm in arms.values() if isinstance(arm, Augmentation)]
-    if predictor.loss == "margin" and any(weight != 1 for weight in weights):
-        msg = "the margin loss takes no weights of triples: use weight 1, or a model with another loss"
-        raise ValueError(msg)
+    predictor.check_weights(weighted=any(getattr(arm, "weight", 1) != 1 for arm in arms.values()))
     parent = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not parent.is_dir():
         raise DataError("this is a file, a folder for the runs is needed: name another", path=parent)
 
 
-def _draw(
-    arm: str, way: Augmentation | Transform | None, splits: Splits, seed: int
-) -> Extra | KnowledgeGraph | None:
-    """What an arm adds to train, or the training set that a transform makes."""
-    try:
-        if way is None:
-            return None
-        return (
-            way.generate(splits.train, seed)
-            if isinstance(way, Augmentation)
-            else way.apply(splits.train, seed=seed)
-        )
-    except SamplingError as error:
-        msg = f"arm {arm}: {error}; ask for less"
-        raise SamplingError(msg, available=error.available, partial=error.partial) from None
-    except ValueError as error:
-        msg = f"arm {arm}: {error}"
-        raise ValueError(msg) from None
-
-
-def _describe(extra: Extra | KnowledgeGraph | None, splits: Splits) -> dict[str, Any] | None:
-    """What generated triples are like, and how many are facts that were held out: told, never used."""
-    if not isinstance(extra, Extra):
+def _describe(added: KnowledgeGraph | None, splits: Splits) -> dict[str, Any] | None:
+    """Describe generated triples, and count those that valid and test confirm: reported only."""
+    if added is None:
         return None
-    generated = extra.graph.with_vocabulary(splits.vocabulary)
+    generated = added.with_vocabulary(splits.vocabulary)
     in_train = int(splits.train.contains(generated.triples).sum())
-    rows = np.flatnonzero(generated.contains(splits.test.triples)).tolist()
-    return {"in_train": in_train, **asdict(diagnose(generated, splits)), "test_rows": rows}
+    test_rows = np.flatnonzero(generated.contains(splits.test.triples)).tolist()
+    return {"in_train": in_train, **asdict(diagnose(generated, splits)), "test_rows": test_rows}
 
 
-def _run(
-    splits: Splits,
-    predictor: LinkPredictor,
-    arm: tuple[str, Augmentation | Transform | None, Extra | KnowledgeGraph | None],
-    seed: int,
-    options: TrainOptions,
-) -> tuple[Run, Trained]:
-    name, way, extra = arm
-    if isinstance(extra, KnowledgeGraph):
-        n_extra, trained = len(extra) - len(splits.train), _train_on(extra, splits, predictor, seed, options)
-    elif isinstance(extra, Extra) and isinstance(way, Augmentation):
-        own, n_extra = replace(options, extra_weight=extra.weight), len(extra.graph)
-        trained = predictor.train(splits, extra.graph, schedule=way.schedule, seed=seed, options=own)
-    else:
-        n_extra, trained = 0, predictor.train(splits, seed=seed, options=options)
-    started = time.perf_counter()
-    ranks = trained.rank(splits.test)
-    seconds = {**trained.seconds, "evaluate": time.perf_counter() - started}
-    return Run(name, seed, ranks, {}, trained.losses, trained.curve, n_extra, seconds), trained
-
-
-def _train_on(
-    train: KnowledgeGraph, splits: Splits, predictor: LinkPredictor, seed: int, options: TrainOptions
-) -> Trained:
-    """Train on a transformed graph; what it has added is neither an answer nor in the filter."""
-    wider = Splits.merge(splits.name, train=train, valid=splits.valid, test=splits.test)
-    trained = predictor.train(wider, seed=seed, options=options)
-    added = tuple(name for name in wider.vocabulary.entities if name not in splits.vocabulary.entity_ids)
-    return replace(trained, known=splits.together().with_vocabulary(wider.vocabulary), hidden=added)
-
-
-def _existing(folder: Path, arm: str, seed: int, settings: dict[str, Any]) -> Run | None:
-    path = run_path(folder, arm, seed)
-    if not path.is_file():
-        return None
+def _load_same(path: Path, settings: dict[str, Any]) -> Run:
+    """Load a run, and raise if it was made with other settings."""
     run = load_run(path)
-    plain = json.loads(json.dumps(settings))
-    plain["data"]["name"] = run.settings.get("data", {}).get("name")  # a folder may be renamed
+    now = json.loads(json.dumps(settings))
+    now["data"]["name"] = run.settings.get("data", {}).get("name")  # a folder may be renamed
     before = {**run.settings, "predictor": {**_LATER, **run.settings.get("predictor", {})}}
-    changed = [
-        line for key in plain if key not in _OUTCOMES for line in _changes(key, before.get(key), plain[key])
-    ]
-    if changed:
-        what = "; ".join(changed[:3])
-        msg = f"this run was made with other settings ({what}): name another folder, or delete this one"
+    names = [name for name in now if name not in _OUTCOMES]
+    changes = [line for name in names for line in _changes(name, before.get(name), now[name])]
+    if changes:
+        what = "; ".join(changes[:3])
+        msg = f"this run was made with other settings ({what}): use another folder, or delete this one"
         raise DataError(msg, path=path)
     return run
-
-
-def _tell_of_old(runs: Sequence[Run], settings: dict[str, Any], *, curve: bool) -> None:
-    """Say what runs that are there already have not, or have from another version, unlike those to come."""
-    now = settings["versions"]["nnmfaug"]
-    others = sorted({str(run.settings.get("versions", {}).get("nnmfaug", "?")) for run in runs} - {now})
-    if others:
-        msg = f"runs here are by nnmfaug {', '.join(others)}, new ones are by {now}: a new folder has all by one"
-        warnings.warn(msg, UserWarning, stacklevel=3)
-    if flat := sum(not run.curve for run in runs) if curve else 0:
-        msg = (
-            f"{flat} of the runs that are here already have no curve, only new ones get one: a new folder has all"
-        )
-        warnings.warn(msg, UserWarning, stacklevel=3)
 
 
 def _changes(name: str, before: object, now: object) -> Iterator[str]:
@@ -207,29 +222,19 @@ def _changes(name: str, before: object, now: object) -> Iterator[str]:
         yield f"{name}: {before} there, {now} now"
 
 
-def _common_settings(splits: Splits, predictor: LinkPredictor, options: TrainOptions) -> dict[str, Any]:
-    packages = ("nnmfaug", "numpy", "torch", "pykeen")
-    return {
-        "data": {"name": splits.name, **{name: graph.digest() for name, graph in splits.items()}},
-        "predictor": asdict(predictor),
-        "options": {"threads": options.threads, "device": options.device},
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
-    }
-
-
 @contextmanager
 def _progress(run: str, place: int, n_runs: int) -> Iterator[None]:
-    """Tell how far all runs are while this one trains; what else it does is told under its name."""
+    """Report the progress of all runs while this one trains, and other work under its name."""
     outer = current()
     if outer is None:
         yield
         return
 
-    def tell(task: str, done: int, total: int) -> None:
+    def relay(task: str, done: int, total: int) -> None:
         if task == "training":
             outer(f"training, {n_runs} run{'s' if n_runs > 1 else ''}", place * total + done, n_runs * total)
         else:
             outer(f"{run}: {task}", done, total)
 
-    with reporting_to(tell):
+    with reporting_to(relay):
         yield

@@ -1,9 +1,8 @@
-"""Other ways to change a training set, from related work; what they add is never ranked."""
+"""Arms from related work that change the training set itself. Names that they add are never an answer."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 
@@ -12,17 +11,11 @@ from nnmfaug.augmenters.nnmf.nmf import NMF
 from nnmfaug.augmenters.nnmf.nnmfaug import Embedder, default_clusters
 from nnmfaug.augmenters.nnmf.partition import Clusterer, cluster
 from nnmfaug.core.arrays import IntArray
+from nnmfaug.experiments.arms import Fit, fit_method
 from nnmfaug.graph.counts import Counts
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import Vocabulary
-
-
-class Transform(Protocol):
-    """Makes a larger training set, over more names."""
-
-    def apply(self, graph: KnowledgeGraph, *, seed: int = 0) -> KnowledgeGraph:
-        """Return the triples of the graph and others, which have a new relation each."""
-        ...
+from nnmfaug.linkpred.training_set import TrainingSet
 
 
 @dataclass(frozen=True)
@@ -44,6 +37,10 @@ class Inverse:
         new = np.array([wider.relation_ids[back[r]] for r in names.relations], dtype=np.int32)
         h, r, t = graph.triples.T
         return _joined(graph, wider, np.stack([t, new[r], h], axis=1))
+
+    def prepare(self, train: KnowledgeGraph, seed: int, fit: Fit = fit_method) -> TrainingSet:  # noqa: ARG002
+        """Return train with the inverse triples."""
+        return _training_set(self.apply(train, seed=seed), train)
 
 
 @dataclass(frozen=True)
@@ -84,6 +81,16 @@ class Concepts:
             for e, c in zip(members.tolist(), partition.labels[members].tolist(), strict=True)
         ]
         return _joined(graph, wider, np.array(rows, dtype=np.int32).reshape(-1, 3))
+
+    def prepare(self, train: KnowledgeGraph, seed: int, fit: Fit = fit_method) -> TrainingSet:  # noqa: ARG002
+        """Return train with the triples of the concepts, which are hidden."""
+        return _training_set(self.apply(train, seed=seed), train)
+
+
+def _training_set(wider: KnowledgeGraph, train: KnowledgeGraph) -> TrainingSet:
+    known = train.vocabulary.entity_ids
+    added = tuple(name for name in wider.vocabulary.entities if name not in known)
+    return TrainingSet(wider, hidden=added)
 
 
 def _new_name(name: str, taken: dict[str, int]) -> str:

@@ -6,10 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.splits import Splits
-from nnmfaug.linkpred.schedule import Polynomial, Schedule
 from nnmfaug.linkpred.trained import Trained
+from nnmfaug.linkpred.training_set import TrainingSet
 
 Model = Literal["transe", "rotate"]
 Loss = Literal["softmax", "self-adversarial", "margin"]
@@ -113,36 +112,40 @@ class LinkPredictor:
     def train(
         self,
         splits: Splits,
-        extra: KnowledgeGraph | None = None,
+        data: TrainingSet | None = None,
         *,
-        schedule: Schedule | None = None,
         seed: int = 0,
         options: TrainOptions | None = None,
     ) -> Trained:
-        """Train on ``splits.train``, and on generated triples as the schedule lets them in.
+        """Train on a training set; the default is ``splits.train`` alone.
 
-        Valid is looked at for the curve only; the model is that of the last epoch. Test is not looked at.
+        Valid is inspected for the learning curve only; the model is that of the last epoch. Test is not inspected.
         """
         from nnmfaug.linkpred.train import train
 
-        return train(self, splits, extra, schedule or Polynomial(), seed, options or TrainOptions())
+        return train(self, splits, data or TrainingSet(splits.train), seed, options or TrainOptions())
+
+    def check_weights(self, *, weighted: bool) -> None:
+        """Raise if triples have weights and the loss cannot use them."""
+        if weighted and self.loss == "margin":
+            msg = "the margin loss takes no weights of triples: use weight 1, or a model with another loss"
+            raise ValueError(msg)
 
 
 @dataclass(frozen=True)
 class TrainOptions:
-    """How, not what, is trained.
+    """How a model is trained, not on what.
 
     Parameters
     ----------
     evaluate_every
-        Epochs between looks at the valid triples, None for no look.
+        Number of epochs between evaluations on valid; None disables them.
     threads
-        Of torch; the last digits of weights depend on it.
-    extra_weight
-        What a generated triple weighs in the loss: one number, or one for each.
+        Number of torch threads; the last digits of weights depend on it. Default: 2.
+    device
+        Where to train; "auto" is CUDA if there is one.
     """
 
     evaluate_every: int | None = None
     threads: int | None = None
     device: Device = "auto"
-    extra_weight: float | tuple[float, ...] = 1.0

@@ -15,7 +15,6 @@ import torch
 from pykeen.training.callbacks import TrainingCallback
 from pykeen.training.training_loop import NonFiniteLossError
 from pykeen.triples import CoreTriplesFactory
-from torch import Tensor
 
 from nnmfaug.core.progress import report
 from nnmfaug.evaluation.metrics import summary
@@ -25,38 +24,34 @@ from nnmfaug.io import to_pykeen
 from nnmfaug.linkpred.growing import NNMFAugTrainingLoop
 from nnmfaug.linkpred.models import make_loss, make_model, make_optimizer
 from nnmfaug.linkpred.ranking import rank
-from nnmfaug.linkpred.schedule import Schedule
 from nnmfaug.linkpred.shared_negatives import NNMFAugSharedTrainingLoop
 from nnmfaug.linkpred.trained import Trained
+from nnmfaug.linkpred.training_set import TrainingSet
 
 if TYPE_CHECKING:
     from nnmfaug.linkpred.predictor import LinkPredictor, TrainOptions
 
 
-def train(
-    settings: LinkPredictor,
-    splits: Splits,
-    extra: KnowledgeGraph | None,
-    schedule: Schedule,
-    seed: int,
-    options: TrainOptions,
-) -> Trained:
+def train(settings: LinkPredictor, splits: Splits, data: TrainingSet, seed: int, options: TrainOptions) -> Trained:
     """Train a model; see :meth:`LinkPredictor.train`."""
-    if not len(splits.train):
+    if not len(data.train):
         msg = "no triples to train on"
         raise ValueError(msg)
-    factory = to_pykeen(splits.train, reciprocal=settings.reciprocal)
-    known = splits.together()
+    settings.check_weights(weighted=data.weighted)
+    vocabulary = splits.vocabulary.union(data.train.vocabulary)
+    data = data.with_vocabulary(vocabulary)
+    factory = to_pykeen(data.train, reciprocal=settings.reciprocal)
+    known = splits.together().with_vocabulary(vocabulary)
     started = time.perf_counter()
     with _calm(options.threads), torch.random.fork_rng():
         torch.manual_seed(seed)
         model = make_model(settings, factory).to(_device(options.device))
-        watch = _Watch(settings, splits, known, options.evaluate_every)
-        loop = _make_loop(settings, model, factory, _extra_ids(extra, splits), schedule, options.extra_weight)
+        watch = _Watch(settings, splits.valid.with_vocabulary(vocabulary), known, options.evaluate_every)
+        loop = _make_loop(settings, model, factory, data)
         losses = _run(loop, settings, factory, watch)
     seconds = time.perf_counter() - started - watch.seconds
     spent = {"train": seconds, "curve": watch.seconds}
-    return Trained(settings, model, known, tuple(losses), tuple(watch.curve), spent)
+    return Trained(settings, model, known, tuple(losses), tuple(watch.curve), spent, data.hidden)
 
 
 def _run(
@@ -84,23 +79,18 @@ def _make_loop(
     settings: LinkPredictor,
     model: Any,  # noqa: ANN401
     factory: CoreTriplesFactory,
-    extra: Tensor | None,
-    schedule: Schedule,
-    extra_weight: float | tuple[float, ...],
+    data: TrainingSet,
 ) -> NNMFAugTrainingLoop | NNMFAugSharedTrainingLoop:
-    if settings.loss == "margin" and extra_weight not in (1, ()):
-        msg = "the margin loss takes no weights of triples: use weight 1, or a model with another loss"
-        raise ValueError(msg)
     model.loss = make_loss(settings)
     parts: dict[str, Any] = {
         "model": model,
         "triples_factory": factory,
         "optimizer": make_optimizer(settings, model),
         "automatic_memory_optimization": False,  # it probes a batch, and overwrites sub_batch_size
-        "extra": extra,
-        "schedule": schedule,
-        "extra_weight": torch.tensor(extra_weight, dtype=torch.float32),
-        "repeats": True,  # whether they are new is for the arm to say
+        "extra": None if data.added is None else torch.from_numpy(data.added.triples.astype(np.int64)),
+        "schedule": data.schedule,
+        "extra_weight": torch.tensor(data.weights, dtype=torch.float32),
+        "repeats": True,  # the arm decides whether added triples may repeat train
     }
     if settings.shared:
         parts |= {"num_negatives": settings.negatives, "self_negative": settings.self_negative}
@@ -109,11 +99,16 @@ def _make_loop(
 
 
 class _Watch(TrainingCallback):
-    """Lowers the learning rate, looks at valid, tells how far training is."""
+    """Lowers the learning rate, evaluates on valid, reports progress."""
 
-    def __init__(self, settings: LinkPredictor, splits: Splits, known: KnowledgeGraph, every: int | None) -> None:
+    def __init__(
+        self, settings: LinkPredictor, valid: KnowledgeGraph, known: KnowledgeGraph, every: int | None
+    ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.settings, self.valid, self.known, self.every = settings, splits.valid, known, every
+        self.settings = settings
+        self.valid = valid
+        self.known = known
+        self.every = every
         self.curve: list[dict[str, float]] = []
         self.seconds = 0.0
 
@@ -126,17 +121,18 @@ class _Watch(TrainingCallback):
             group["lr"] = self.settings.lr * factor
         if self.every and len(self.valid) and (epoch % self.every == 0 or epoch == total):
             started = time.perf_counter()
-            found = summary(rank(self.model, self.valid, self.known).filtered)
+            metrics = summary(rank(self.model, self.valid, self.known).filtered)
             self.seconds += time.perf_counter() - started
-            self.curve.append({"epoch": epoch, "loss": float(epoch_loss), **found})
+            self.curve.append({"epoch": epoch, "loss": float(epoch_loss), **metrics})
 
 
 @contextmanager
 def _calm(threads: int | None) -> Iterator[None]:
-    """Set torch's threads, and keep what is alive out of the garbage collector, which PyKEEN runs each epoch."""
-    before, frozen = torch.get_num_threads(), gc.get_freeze_count()
+    """Set torch's threads, and keep live objects out of the garbage collector, which PyKEEN runs each epoch."""
+    threads_before = torch.get_num_threads()
+    frozen = gc.get_freeze_count()
     torch.set_num_threads(threads or min(os.cpu_count() or 1, 2))
-    if not frozen:  # what somebody else has frozen could not be told from ours afterwards
+    if not frozen:  # objects frozen by others could not be told from ours afterwards
         gc.collect()
         gc.freeze()
     try:
@@ -144,7 +140,7 @@ def _calm(threads: int | None) -> Iterator[None]:
             warnings.filterwarnings("ignore", message="Sparse invariant checks")
             yield
     finally:
-        torch.set_num_threads(before)
+        torch.set_num_threads(threads_before)
         if not frozen:
             gc.unfreeze()
 
@@ -156,11 +152,3 @@ def _device(name: str) -> torch.device:
         msg = "device 'cuda': there is none here; use auto or cpu"
         raise ValueError(msg)
     return torch.device(name)
-
-
-def _extra_ids(extra: KnowledgeGraph | None, splits: Splits) -> Tensor | None:
-    return None if extra is None else _ids(extra.with_vocabulary(splits.vocabulary))
-
-
-def _ids(graph: KnowledgeGraph) -> Tensor:
-    return torch.from_numpy(graph.triples.astype(np.int64))
