@@ -1,8 +1,20 @@
 """The public names, each once: where it lives. ``nnmfaug`` imports it when it is first used."""
 
+from .augmenters.base import (
+    Augmenter as Augmenter,
+    Distribution as Distribution,
+    Evidence as Evidence,
+    Ranked as Ranked,
+    Sample as Sample,
+)
 from .augmenters.constraints import Constraints as Constraints
-from .augmenters.controls import RandomTriples as RandomTriples, TypedTriples as TypedTriples
-from .augmenters.listed import Evidence as Evidence, Listed as Listed
+from .augmenters.controls import (
+    Duplicate as Duplicate,
+    RandomTriples as RandomTriples,
+    TypedTriples as TypedTriples,
+)
+from .augmenters.given import Given as Given
+from .augmenters.listed import Listed as Listed
 from .augmenters.neighbours import Nearby as Nearby
 from .augmenters.nnmf.clusterers import (
     DBSCAN as DBSCAN,
@@ -26,13 +38,13 @@ from .augmenters.nnmf.weights import (
     UniformPairs as UniformPairs,
 )
 from .augmenters.rules.rules import Rules as Rules, RuleSet as RuleSet
-from .augmenters.samples import Sample as Sample
 from .core.errors import DataError as DataError, SamplingError as SamplingError
 from .core.parallel import Processes as Processes, Serial as Serial
 from .evaluation.comparison import Comparison as Comparison, compare as compare
 from .evaluation.metrics import Ranks as Ranks
 from .evaluation.runs import Run as Run, load_runs as load_runs
-from .experiments.arms import Augmentation as Augmentation
+from .experiments.arms import Arm as Arm, Augmentation as Augmentation, Baseline as Baseline
+from .experiments.methods import augmenter as augmenter, find_arm as find_arm
 from .experiments.pilots import Pilot as Pilot, run_pilot as run_pilot
 from .experiments.runner import run_experiment as run_experiment
 from .experiments.transforms import Concepts as Concepts, Inverse as Inverse
@@ -65,6 +77,7 @@ from .linkpred import (
     load_trained as load_trained,
 )
 from .linkpred.schedule import Constant as Constant, Polynomial as Polynomial, Step as Step
+from .linkpred.training_set import TrainingSet as TrainingSet
 from .quality.diagnostics import Diagnostics as Diagnostics, diagnose as diagnose
 from .quality.mixture import Auto as Auto, Mixture as Mixture, augment as augment
 from .quality.precision import (

@@ -1,9 +1,8 @@
-"""The commands that train: compare arms with a baseline, and ask a trained model."""
+"""The command that trains with and without generated triples, and compares."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,218 +10,228 @@ import typer
 
 import nnmfaug as na
 from nnmfaug.cli.console import Justify, count, notes_of_warnings, output, plain, print_json, progress, say, table
-from nnmfaug.cli.names import ARMS, Entry, ScheduleName, make_arm, piloted
 from nnmfaug.cli.reading import AsJson, Reading, parse_amount
-from nnmfaug.evaluation.metrics import METRICS, summary
-from nnmfaug.evaluation.notes import by_arm, left_out, notes
 
 if TYPE_CHECKING:
     from nnmfaug.evaluation.comparison import Comparison, Kind
+    from nnmfaug.experiments.arms import Arm, Weight
+    from nnmfaug.linkpred.schedule import Schedule
 
-    Comparisons = dict[Kind, Comparison | None]
+ScheduleName = Literal["polynomial", "constant", "step"]
+DEFAULT_ARMS = ("baseline", "auto", "random")
+ARM_HELP = (
+    "Arm to train: baseline, auto, rules, nnmf, mixture, typed, random, duplicate, inverse, concepts, or file:PATH. "
+    "Repeatable. Default: baseline, auto, random."
+)
+MARKS = {"better": " ▲", "worse": " ▼", "no difference shown": "  "}
 
 
 def compare(
     dataset: Annotated[
-        str, typer.Argument(metavar="DATASET", help="A data set's name, or a folder or archive with test triples.")
+        str, typer.Argument(metavar="DATASET", help="Name of a data set, or folder or archive with test triples.")
     ],
     reading: Reading,
-    out: Annotated[Path, typer.Option("-o", "--out", help="The folder of the runs; started again, it goes on.")],
-    arm: Annotated[
-        list[str] | None,
-        typer.Option(help=f"What to train: {ARMS}; may be repeated; else baseline, auto, random."),
-    ] = None,
+    out: Annotated[Path, typer.Option("-o", "--out", help="Output folder. Run the same command again to resume.")],
+    arm: Annotated[list[str] | None, typer.Option(help=ARM_HELP)] = None,
     model: Annotated[
-        str, typer.Option(help="A preset: transe, rotate, rotate-long, transe-paper, rotate-paper.")
+        str, typer.Option(help="Model preset: transe, rotate, rotate-long, transe-paper, rotate-paper.")
     ] = "rotate",
-    seeds: Annotated[int, typer.Option(min=1, help="How many seeds; 5 can tell small differences.")] = 5,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds; 5 can show small differences.")] = 5,
     amount: Annotated[
         str | None,
         typer.Option(
-            help="Share of train or number of generated triples; else 10%, for auto all it finds, up to 100%."
+            help="Fraction of train (10%) or number of generated triples. Default: 10%; for auto, every triple above "
+            "the threshold."
         ),
     ] = None,
-    exponent: Annotated[float, typer.Option(help="k of the (e/E)^k by which generated triples enter.")] = 2.0,
+    exponent: Annotated[
+        float | None, typer.Option(help="k of the (e/E)^k by which generated triples enter. Default: 2.")
+    ] = None,
     schedule: Annotated[
         ScheduleName | None,
         typer.Option(
-            help="Generated triples enter by (e/E)^k, all at once, or all at half time; else by (e/E)^k, those of "
-            "rules and auto at once."
+            help="Generated triples enter by (e/E)^k, all at once, or all after half of the epochs. Default: constant "
+            "for arms that rank their triples, polynomial otherwise."
         ),
     ] = None,
     weight: Annotated[
         str | None,
         typer.Option(
-            help="What a generated triple weighs in the loss: a number, or probability, for rules and auto; else "
-            "that for auto, unless the loss is a margin, and 1 for the others."
+            help='Loss weight of a generated triple: a number, or "probability" (arms auto, rules, mixture). Default: '
+            '"probability" for auto (1 with a margin loss), 1 otherwise.'
         ),
     ] = None,
-    clusters: Annotated[int | None, typer.Option(min=1, help="Clusters of the arm nnmf.")] = None,
+    clusters: Annotated[int | None, typer.Option(min=1, help="Number of clusters (arm nnmf).")] = None,
     pilot: Annotated[
         bool,
-        typer.Option(
-            "--pilot",
-            help="For auto: choose the amount by short runs judged on valid, from none to unlikely triples.",
-        ),
+        typer.Option("--pilot", help="Choose the amount of auto by short runs evaluated on valid."),
     ] = False,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
-    dim: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Number of epochs. Default: the preset's.")] = None,
+    dim: Annotated[int | None, typer.Option(min=1, help="Embedding dimension. Default: the preset's.")] = None,
     curve: Annotated[
-        int | None, typer.Option(min=1, help="Rank valid every so many epochs, for comparison.json.")
+        int | None, typer.Option(min=1, help="Evaluate on valid every N epochs, for comparison.json.")
     ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Show raw ranks besides filtered ones.")] = False,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads of torch; else 2.")] = None,
-    device: Annotated[Literal["auto", "cpu", "cuda"], typer.Option(help="Where to train.")] = "auto",
+    threads: Annotated[int | None, typer.Option(min=1, help="Number of torch threads. Default: 2.")] = None,
+    device: Annotated[Literal["auto", "cpu", "cuda"], typer.Option(help="Device to train on.")] = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Train with and without generated triples, and say whether they helped."""
-    from nnmfaug.experiments.runner import check_experiment, run_experiment
-    from nnmfaug.linkpred import TrainOptions
-    from nnmfaug.linkpred.presets import is_tuned
+    """Train with and without generated triples, and test whether they helped."""
+    from nnmfaug.evaluation.document import comparison_document, write_comparison
+    from nnmfaug.experiments.arms import Fits
 
-    found = reading.read(dataset)
-    if not isinstance(found, na.Splits):
-        raise na.DataError(f"one file has no test triples: nnmfaug split {dataset} -o folder", path=dataset)
-    given = list(dict.fromkeys(arm or ("baseline", "auto", "random")))
-    if "baseline" not in given:
-        given.insert(0, "baseline")
-    if clusters is not None and "nnmf" not in given:
-        msg = "--clusters is for the arm nnmf: add --arm nnmf"
-        raise ValueError(msg)
-    predictor = na.LinkPredictor.preset(model, found.name)
-    if is_tuned(model, found.name):
-        say(f"note: {model} with the settings that were chosen for {found.name}")
-    predictor = replace(predictor, epochs=epochs or predictor.epochs, dim=dim or predictor.dim)
-    n = None if amount is None else parse_amount(amount, len(found.train), "--amount")
-    entry = Entry(schedule, exponent, weight or ("1" if predictor.loss == "margin" else None))
-    arms = {name: make_arm(name, found, n, entry, clusters, reading.options) for name in given}
-    options = TrainOptions(evaluate_every=curve, threads=threads, device=device)
-    tried: na.Pilot | None = None
-    if pilot:
-        check_experiment(found, predictor, arms, range(seeds), out)  # before anything is trained
-        arms["auto"], tried = piloted(found, predictor, arms.get("auto"), options, out)
+    splits = reading.read_splits(dataset)
+    predictor = _predictor(model, splits.name, epochs, dim)
+    entry = ArmOptions(amount, schedule, exponent, weight, clusters)
+    names = entry.names(arm)
+    arms = {name: entry.arm(name, splits.train, predictor, reading.options) for name in names}
+    options = na.TrainOptions(evaluate_every=curve, threads=threads, device=device)
+    experiment = {"seeds": range(seeds), "folder": out, "options": options}
+    fits = Fits()
     with progress(), notes_of_warnings():
-        runs = run_experiment(found, predictor, arms, seeds=range(seeds), folder=out, options=options)
-    alone = len(arms) == 1
-    kinds: tuple[Kind, ...] = ("filtered", "raw")
-    comparisons = {kind: None if alone else na.compare(runs, kind=kind) for kind in kinds}
-    document = _write(runs, comparisons, found, out, tried)
+        tried = _run_pilot(splits, predictor, arms, out, options, fits, seeds) if pilot else None
+        runs = na.run_experiment(splits, predictor, arms, **experiment, fit=fits)
+    document = comparison_document(runs, splits, pilot=tried)
+    path = write_comparison(document, out)
     if as_json:
         print_json(document)
-        return
-    _show(runs, comparisons if raw else {"filtered": comparisons["filtered"]}, f"{found.name}, {model}")
-    for note in (*notes(runs), *left_out(runs, out)):
-        output().print(plain(f"note: {note}"), markup=False, soft_wrap=True)
-    say(f"{out / 'comparison.json'}: all numbers; {out}: the runs")
+    else:
+        _show(runs, out, f"{splits.name}, {model}", ("filtered", "raw") if raw else ("filtered",))
+        say(f"{path}: all numbers; {out}: the runs")
 
 
-def predict(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A folder that compare wrote, or one of its models.")],
-    relation: Annotated[str, typer.Option(help="The relation.")],
-    head: Annotated[str | None, typer.Option(help="Ask for the tails of this head.")] = None,
-    tail: Annotated[str | None, typer.Option(help="Ask for the heads of this tail.")] = None,
-    arm: Annotated[
-        str, typer.Option(help="Which arm's model in a folder of compare; of its first seed.")
-    ] = "baseline",
-    top: Annotated[int, typer.Option(min=1, help="How many answers.")] = 10,
-    as_json: AsJson = False,
-) -> None:
-    """List the likeliest tails of a head, or heads of a tail; known triples are marked."""
-    from nnmfaug.linkpred import load_trained
+@dataclass(frozen=True)
+class ArmOptions:
+    """How generated triples enter training, as it was typed; None where an option was left out."""
 
-    trained = load_trained(_model(run, arm))
-    answers = trained.predict(head=head, relation=relation, tail=tail, n=top)
-    if as_json:
-        print_json([answer._asdict() for answer in answers])
-        return
-    columns: list[tuple[str, Justify]] = [("", "right"), ("entity", "left"), ("score", "right"), ("", "left")]
-    rows = [
-        [str(place), answer.entity, f"{answer.score:.3f}", "known" if answer.known else ""]
-        for place, answer in enumerate(answers, 1)
-    ]
-    title = f"({head}, {relation}, ?)" if tail is None else f"(?, {relation}, {tail})"
-    output().print(table(title, columns, rows))
+    amount: str | None
+    schedule: ScheduleName | None
+    exponent: float | None
+    weight: str | None
+    clusters: int | None
 
+    def __post_init__(self) -> None:
+        if self.exponent is not None and not self.exponent > 0:
+            msg = f"--exponent {self.exponent:g}: must be above 0; --schedule constant uses all triples at once"
+            raise ValueError(msg)
+        if self.exponent is not None and self.schedule not in (None, "polynomial"):
+            msg = f"--exponent is for --schedule polynomial, not {self.schedule}"
+            raise ValueError(msg)
 
-def _model(run: Path, arm: str) -> Path:
-    if not run.is_dir():
-        raise na.DataError("no such folder", path=run)
-    if (run / "model.json").is_file():
-        return run
-    from nnmfaug.evaluation.runs import run_path
-    from nnmfaug.experiments.runner import model_folder
+    def names(self, arms: list[str] | None) -> list[str]:
+        """Return the names of the arms, the baseline among them."""
+        names = list(dict.fromkeys(arms or DEFAULT_ARMS))
+        if "baseline" not in names:
+            names.insert(0, "baseline")
+        if self.clusters is not None and "nnmf" not in names:
+            msg = "--clusters is for the arm nnmf: add --arm nnmf"
+            raise ValueError(msg)
+        return names
 
-    folder = model_folder(run, arm, 0)
-    if not (folder / "model.json").is_file():
-        there = sorted(path.parent.name.rpartition("-seed")[0] for path in run.glob("models/*/model.json"))
-        hint = f"there are models of {', '.join(there)} (--arm)" if there else "nnmfaug compare -o makes one"
-        if (json_of_run := run_path(run, arm, 0)).is_file():
-            hint = f"delete {json_of_run.name}, and nnmfaug compare makes both again"
-        raise na.DataError(f"no model of arm {arm!r} here; {hint}", path=run)
-    return folder
+    def arm(
+        self, name: str, train: na.KnowledgeGraph, predictor: na.LinkPredictor, options: na.ReadOptions
+    ) -> Arm:
+        """Return the arm of a name."""
+        amount = None if self.amount is None else parse_amount(self.amount, len(train), "--amount")
+        return na.find_arm(
+            name,
+            train,
+            amount=amount,
+            schedule=self._schedule(),
+            weight=self._weight(predictor),
+            clusters=self.clusters,
+            options=options,
+        )
 
+    def _schedule(self) -> Schedule | None:
+        if self.schedule == "constant":
+            return na.Constant()
+        if self.schedule == "step":
+            return na.Step()
+        if self.schedule is None and self.exponent is None:
+            return None
+        return na.Polynomial() if self.exponent is None else na.Polynomial(self.exponent)
 
-def _write(
-    runs: list[na.Run], comparisons: Comparisons, splits: na.Splits, folder: Path, pilot: na.Pilot | None
-) -> dict[str, Any]:
-    """Write comparison.json, and return what is in it."""
-    from nnmfaug.evaluation.breakdown import breakdown
-    from nnmfaug.evaluation.comparison import to_json
-    from nnmfaug.evaluation.sentences import sentence
-    from nnmfaug.io.files import replacing
-
-    document: dict[str, Any] = {
-        "arms": {run.arm: run.settings["arm"] for run in runs},
-        "runs": [_run_entry(run) for run in runs],
-        "settings": {key: value for key, value in runs[0].settings.items() if key not in ("arm", "generated")},
-    }
-    if pilot is not None:
-        document["pilot"] = {"amount": pilot.amount, "mrr_on_valid": pilot.scores, "errors": pilot.errors}
-    for kind, comparison in comparisons.items():
-        if comparison is not None:
-            document[kind] = to_json(comparison)
-    if (filtered := comparisons["filtered"]) is not None:
-        document |= {
-            "sentence": sentence(filtered).splitlines(),
-            "by_relation": [asdict(group) for group in breakdown(runs, splits, by="relation")],
-            "by_degree": [asdict(group) for group in breakdown(runs, splits, by="degree")],
-        }
-    with replacing(folder / "comparison.json") as draft:
-        draft.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return document
+    def _weight(self, predictor: na.LinkPredictor) -> Weight | None:
+        if self.weight is None:
+            return 1.0 if predictor.loss == "margin" else None
+        if self.weight == "probability":
+            return "probability"
+        try:
+            return float(self.weight)
+        except ValueError:
+            msg = f"--weight {self.weight}: must be a number from 0, or probability"
+            raise ValueError(msg) from None
 
 
-def _run_entry(run: na.Run) -> dict[str, Any]:
-    metrics = {"filtered": summary(run.ranks.filtered), "raw": summary(run.ranks.raw)}
-    made = {"n_extra": run.n_extra, "generated": run.settings["generated"], "seconds": run.seconds}
-    return {"arm": run.arm, "seed": run.seed, **made, "metrics": metrics, "curve": run.curve}
+def _predictor(model: str, dataset: str, epochs: int | None, dim: int | None) -> na.LinkPredictor:
+    from nnmfaug.linkpred.presets import is_tuned
+
+    predictor = na.LinkPredictor.preset(model, dataset)
+    if is_tuned(model, dataset):
+        say(f"note: {model} with the settings that were chosen for {dataset}")
+    return replace(predictor, epochs=epochs or predictor.epochs, dim=dim or predictor.dim)
 
 
-def _show(runs: list[na.Run], comparisons: Comparisons, title: str) -> None:
-    from nnmfaug.evaluation.sentences import sentence
+def _run_pilot(
+    splits: na.Splits,
+    predictor: na.LinkPredictor,
+    arms: dict[str, Any],
+    folder: Path,
+    options: na.TrainOptions,
+    fits: Any,  # noqa: ANN401
+    seeds: int,
+) -> na.Pilot:
+    """Let pilot runs choose the amount of the arm auto, and replace it."""
+    from nnmfaug.experiments.pilots import choose_amount
+    from nnmfaug.experiments.runner import check_experiment
 
+    auto = arms.get("auto")
+    if auto is None:
+        msg = "--pilot is for the arm auto: add --arm auto"
+        raise ValueError(msg)
+    check_experiment(splits, predictor, arms, range(seeds), folder)  # before anything is trained
+    arms["auto"], pilot = choose_amount(splits, predictor, auto, folder=folder, options=options, fit=fits)
+    say(f"note: {pilot.reason}")
+    return pilot
+
+
+def _show(runs: list[na.Run], folder: Path, title: str, kinds: tuple[Kind, ...]) -> None:
+    """Print the tables, the verdict on each arm, and what a reader should know besides."""
+    from nnmfaug.evaluation.sentences import left_out, notes, sentence
+
+    alone = len({run.arm for run in runs}) == 1
     n_seeds = count(len({run.seed for run in runs}), "seed")
+    comparisons = {kind: None if alone else na.compare(runs, kind=kind) for kind in kinds}
     for kind, comparison in comparisons.items():
         output().print(_table(runs, comparison, f"{title}, {n_seeds}, {kind}", kind))
-    if (comparison := comparisons["filtered"]) is not None:
-        output().print()
-        for line in [*sentence(comparison).splitlines(), *(f"note: {note}" for note in comparison.notes)]:
-            output().print(plain(line), markup=False, soft_wrap=True)
+    lines = [f"note: {note}" for note in (*notes(runs), *left_out(runs, folder))]
+    if (filtered := comparisons["filtered"]) is not None:
+        lines = ["", *sentence(filtered).splitlines(), *(f"note: {note}" for note in filtered.notes), *lines]
+    for line in lines:
+        output().print(plain(line), markup=False, soft_wrap=True)
 
 
-def _table(runs: list[na.Run], comparison: Comparison | None, title: str, kind: Kind) -> Any:  # noqa: ANN401  # rich's
-    """How many triples each arm adds, its means, and a mark where a difference to the baseline is shown."""
-    marks = {"better": " ▲", "worse": " ▼", "no difference shown": "  "}
+def _table(runs: list[na.Run], comparison: Comparison | None, title: str, kind: Kind) -> object:
+    """Show the number of triples each arm adds, its mean metrics, and a mark where it differs from the baseline."""
+    from nnmfaug.evaluation.metrics import METRICS
+
     columns: list[tuple[str, Justify]] = [("arm", "left"), ("added", "right")]
     columns += [(metric, "right") for metric in METRICS]
     rows = []
-    for arm, own in by_arm(runs).items():
-        metrics = [summary(getattr(run.ranks, kind)) for run in own]
-        cells = [arm, f"{own[0].n_extra:,}"]
-        for metric in METRICS:
-            mean = sum(each[metric] for each in metrics) / len(metrics)
-            known = comparison is not None and arm in comparison.arms
-            mark = marks[comparison.row(arm, metric).verdict] if comparison and known else "  "
-            cells.append(f"{mean:.1f}{mark}" if metric == "mr" else f"{mean:.4f}{mark}")
-        rows.append(cells)
-    return table(f"{title} (▲ better, ▼ worse than baseline)" if comparison else title, columns, rows)
+    for arm in dict.fromkeys(run.arm for run in runs):
+        runs_of_arm = [run for run in runs if run.arm == arm]
+        cells = [_cell(runs_of_arm, comparison, metric, kind) for metric in METRICS]
+        rows.append([arm, f"{runs_of_arm[0].n_extra:,}", *cells])
+    legend = " (▲ better, ▼ worse than baseline)" if comparison else ""
+    return table(title + legend, columns, rows)
+
+
+def _cell(runs: list[na.Run], comparison: Comparison | None, metric: str, kind: Kind) -> str:
+    from nnmfaug.evaluation.metrics import summary
+
+    values = [summary(getattr(run.ranks, kind))[metric] for run in runs]
+    mean = sum(values) / len(values)
+    is_compared = comparison is not None and runs[0].arm in comparison.arms
+    mark = MARKS[comparison.row(runs[0].arm, metric).verdict] if comparison and is_compared else "  "
+    return f"{mean:.1f}{mark}" if metric == "mr" else f"{mean:.4f}{mark}"

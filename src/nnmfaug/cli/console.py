@@ -1,4 +1,4 @@
-"""What a person sees: tables, notes, progress. Names from files are shown without what could fool a terminal."""
+"""What a person sees: tables, notes, progress. Control characters in names from files are spelled out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from rich.console import Console
 from rich.progress import Progress
@@ -51,6 +51,12 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
 def say(message: str) -> None:
     """Write a message for people, beside the output that machines may read."""
     print(plain(message), file=sys.stderr)  # noqa: T201
+
+
+def fail(message: str, code: int) -> NoReturn:
+    """Write an error message and exit: 1 when something could not be done, 2 when the input was bad."""
+    say(f"error: {message}")
+    sys.exit(code)
 
 
 def print_json(value: object) -> None:

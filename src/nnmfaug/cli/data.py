@@ -1,169 +1,143 @@
-"""The command line: parse, make one call, print."""
+"""Commands that look at and prepare a graph: stats, split, convert, datasets."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Literal
 
 import typer
 
 import nnmfaug as na
-from nnmfaug.cli.augment import augment
-from nnmfaug.cli.compare import compare, predict
-from nnmfaug.cli.console import count, output, print_json, progress, say, show_stats, table
-from nnmfaug.cli.quality import estimate, rules
-from nnmfaug.cli.reading import AsJson, Graph, Reading, dropped, parse_amount, protect, reads
+from nnmfaug.cli.console import count, fail, output, print_json, progress, say, show_stats, table
+from nnmfaug.cli.reading import AsJson, Graph, Reading, dropped, parse_amount, protect
 from nnmfaug.io import datasets as data_sets
 from nnmfaug.io.layouts import SPLIT_ADVICE
 from nnmfaug.io.read import plain_suffix
 from nnmfaug.io.write import WRITERS, Layout
 
-app = typer.Typer(
-    name="nnmfaug",
-    help="Knowledge graph data augmentation that is measured. GRAPH is the name of a data set (see: nnmfaug "
-    "datasets), a file of triples, a folder with train, valid and test, or an archive of such a folder.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-datasets_app = typer.Typer(help="List the data sets that have names; fetch one.", rich_markup_mode=None)
-app.add_typer(datasets_app, name="datasets")
+datasets_app = typer.Typer(help="List the known data sets; fetch one.", rich_markup_mode=None)
 
 
-@app.callback(invoke_without_command=True)
-def root(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
-) -> None:
-    """Handle what stands before the command."""
-    if version:
-        sys.stdout.write(f"nnmfaug {na.__version__}\n")
-        raise typer.Exit
-
-
-@app.command()
-@reads
 def stats(
     graph: Graph,
     reading: Reading,
-    relations: Annotated[int, typer.Option(min=0, help="How many relations to show.")] = 20,
+    relations: Annotated[int, typer.Option(min=0, help="Number of relations to show.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """Sizes, leaks between splits, and a table of relations."""
-    read = reading.read(graph)
+    """Show sizes, leaks between splits, and a table of relations."""
+    source = reading.read(graph)
     with progress():
-        found = na.describe(read, name=None if isinstance(read, na.Splits) else Path(graph).name)
+        description = na.describe(source, name=None if isinstance(source, na.Splits) else Path(graph).name)
     if as_json:
-        print_json(asdict(found))
+        print_json(asdict(description))
     else:
-        show_stats(found, output(), relations)
+        show_stats(description, output(), relations)
 
 
-@app.command()
-@reads
 def split(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file of triples.")],
     reading: Reading,
-    out: Annotated[Path, typer.Option("-o", "--out", help="The folder to write.")],
-    valid: Annotated[str, typer.Option(help="Share (5%) or number (500) of triples.")] = "5%",
-    test: Annotated[str, typer.Option(help="Share (10%) or number (1000) of triples.")] = "10%",
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same split.")] = 0,
-    layout: Annotated[Layout, typer.Option(help="For which library.")] = "pykeen",
+    out: Annotated[Path, typer.Option("-o", "--out", help="Output folder.")],
+    valid: Annotated[str, typer.Option(help="Fraction (5%) or number (500) of triples.")] = "5%",
+    test: Annotated[str, typer.Option(help="Fraction (10%) or number (1000) of triples.")] = "10%",
+    seed: Annotated[int, typer.Option(min=0, help="Random seed. The same seed gives the same split.")] = 0,
+    layout: Annotated[Layout, typer.Option(help="Library whose file layout is written.")] = "pykeen",
     as_json: AsJson = False,
 ) -> None:
     """Split a file into train, valid and test; every entity and relation stays in train."""
-    found = reading.read(file)
-    if isinstance(found, na.Splits):
-        raise na.DataError(
-            f"split already; to split it anew, first: nnmfaug convert {file} all.tsv --split all", path=file
-        )
-    n_valid, n_test = parse_amount(valid, len(found), "--valid"), parse_amount(test, len(found), "--test")
-    parts = na.split(found, valid=n_valid, test=n_test, seed=seed, name=out.name)
-    protect(found, *(out.iterdir() if out.is_dir() else ()))
-    na.write_splits(parts, out, layout)
-    sizes = {part: len(graph) for part, graph in parts.items()}
+    source = reading.read(file)
+    if isinstance(source, na.Splits):
+        advice = f"nnmfaug convert {file} all.tsv --split all"
+        raise na.DataError(f"already split. To split it anew, first run: {advice}", path=file)
+    n_valid = parse_amount(valid, len(source), "--valid")
+    n_test = parse_amount(test, len(source), "--test")
+    splits = na.split(source, valid=n_valid, test=n_test, seed=seed, name=out.name)
+    protect(source, *(out.iterdir() if out.is_dir() else ()))
+    na.write_splits(splits, out, layout)
+    sizes = {name: len(graph) for name, graph in splits.items()}
     if as_json:
-        print_json({"folder": str(out), "layout": layout, "seed": seed, **sizes, **dropped(found)})
+        print_json({"folder": str(out), "layout": layout, "seed": seed, **sizes, **dropped(source)})
     else:
-        say(f"{out}: " + ", ".join(f"{part} {size:,}" for part, size in sizes.items()) + _left_out(found))
+        say(f"{out}: " + ", ".join(f"{name} {size:,}" for name, size in sizes.items()) + _repeats(source))
 
 
-@app.command()
-@reads
 def convert(
-    source: Annotated[
-        str, typer.Argument(metavar="IN", help="A data set's name, a file, a folder or an archive.")
-    ],
+    source: Annotated[str, typer.Argument(metavar="IN", help="Name of a data set, file, folder or archive.")],
     target: Annotated[
         Path,
-        typer.Argument(
-            metavar="OUT", help="A file (.tsv .txt .csv .nt .parquet, also .gz .bz2 .zst), or a folder."
-        ),
+        typer.Argument(metavar="OUT", help="File (.tsv .txt .csv .nt .parquet, also .gz .bz2 .zst), or folder."),
     ],
     reading: Reading,
     split_: Annotated[
         Literal["train", "valid", "test", "all"] | None,
-        typer.Option("--split", help="Which split goes into a single file."),
+        typer.Option("--split", help="The split to write into a single file."),
     ] = None,
     layout: Annotated[
-        Layout | None, typer.Option(help="For which library a folder is; pykeen if not said.")
+        Layout | None, typer.Option(help="Library whose file layout a folder gets. Default: pykeen.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write triples in another format, or splits in the layout of another library."""
-    found = reading.read(source)
-    is_file = plain_suffix(target) in (*WRITERS, ".parquet")
-    if split_ is not None and not isinstance(found, na.Splits):
-        raise na.DataError("--split is for sources with train, valid and test; this is one graph", path=source)
-    if layout is not None and is_file:
-        raise na.DataError("--layout is for folders; this names a file", path=target)
-    chosen = found
-    if isinstance(found, na.Splits) and split_ is not None:
-        chosen = found.together() if split_ == "all" else dict(found.items())[split_]
-    if isinstance(chosen, na.Splits) == is_file:
-        raise na.DataError(_other_target(source, target, found, chosen), path=target)
-    protect(found, *(target.iterdir() if target.is_dir() else (target,)))
+    read = reading.read(source)
+    chosen = _part(read, split_, source)
+    _check_target(read, chosen, source, target, layout)
+    protect(read, *(target.iterdir() if target.is_dir() else (target,)))
     if isinstance(chosen, na.Splits):
         na.write_splits(chosen, target, layout or "pykeen")
-        n_triples = sum(len(part) for _, part in chosen.items())
+        n_triples = sum(len(graph) for _, graph in chosen.items())
     else:
         na.write_triples(chosen, target, prefix=reading.options.prefix)
         n_triples = len(chosen)
     if as_json:
-        print_json({"out": str(target), "triples": n_triples, **dropped(found)})
+        print_json({"out": str(target), "triples": n_triples, **dropped(read)})
     else:
-        say(f"{target}: {count(n_triples, 'triple')}{_left_out(found)}")
+        say(f"{target}: {count(n_triples, 'triple')}{_repeats(read)}")
 
 
-def _other_target(source: str, target: Path, found: na.Splits | na.KnowledgeGraph, chosen: object) -> str:
+def _part(read: na.Splits | na.KnowledgeGraph, name: str | None, source: str) -> na.Splits | na.KnowledgeGraph:
+    """Return the named split, or everything that was read."""
+    if name is None:
+        return read
+    if not isinstance(read, na.Splits):
+        raise na.DataError("--split is for sources with train, valid and test; this is one graph", path=source)
+    return read.together() if name == "all" else dict(read.items())[name]
+
+
+def _check_target(
+    read: na.Splits | na.KnowledgeGraph,
+    chosen: na.Splits | na.KnowledgeGraph,
+    source: str,
+    target: Path,
+    layout: Layout | None,
+) -> None:
+    """Raise if splits go to a file, one graph to a folder, or a file has a layout."""
+    is_file = plain_suffix(target) in (*WRITERS, ".parquet")
+    if layout is not None and is_file:
+        raise na.DataError("--layout is for folders; this is the name of a file", path=target)
+    if isinstance(chosen, na.Splits) == is_file:
+        raise na.DataError(_other_target(source, target, read, chosen), path=target)
+
+
+def _other_target(source: str, target: Path, read: na.Splits | na.KnowledgeGraph, chosen: object) -> str:
     if isinstance(chosen, na.Splits):
         return f"{source} has train, valid and test: pass --split, or name a folder"
-    if isinstance(found, na.Splits):
-        return f"one split is one file: name it {target}.tsv, say"
-    return f"name a file such as {target}.tsv; for a folder: " + SPLIT_ADVICE.format(source).replace(
-        "folder", str(target)
-    )
+    if isinstance(read, na.Splits):
+        return f"one split is one file: name a file such as {target}.tsv"
+    to_folder = SPLIT_ADVICE.format(source).replace("folder", str(target))
+    return f"name a file such as {target}.tsv; for a folder: {to_folder}"
 
 
-def _left_out(found: na.Splits | na.KnowledgeGraph) -> str:
-    """What a person should know was dropped."""
-    repeated = dropped(found)["repeated"]
+def _repeats(read: na.Splits | na.KnowledgeGraph) -> str:
+    """Mention repeated lines that were dropped."""
+    repeated = dropped(read)["repeated"]
     return f" ({count(repeated, 'repeated line')} dropped)" if repeated else ""
-
-
-app.command()(reads(augment))
-app.command()(reads(rules))
-app.command()(reads(estimate))
-app.command()(reads(compare))
-app.command()(predict)
 
 
 @datasets_app.callback(invoke_without_command=True)
 def datasets(context: typer.Context, as_json: AsJson = False) -> None:
-    """List the data sets that have names; fetch one."""
+    """List the known data sets; fetch one."""
     if context.invoked_subcommand is not None:
         return
     rows = [(d.name, d.about, data_sets.is_local(d)) for d in data_sets.DATASETS.values()]
@@ -188,32 +162,9 @@ def fetch(
         raise na.DataError(f"{name!r} is not a known data set ({', '.join(data_sets.DATASETS)})")
     try:
         path = data_sets.fetch(dataset, progress=sys.stderr.isatty() and not as_json)
-    except na.DataError as error:  # not the user's input but the network
-        _fail(str(error), 1)
+    except na.DataError as error:  # the network failed, not the user's input
+        fail(str(error), 1)
     if as_json:
         print_json({"name": dataset.name, "path": str(path)})
     else:
         say(f"{dataset.name}: {path}")
-
-
-def main() -> None:
-    """Run the command line; exit 0 when done, 1 when it could not be, 2 when the input was bad."""
-    try:
-        app()
-    except KeyboardInterrupt:
-        _fail("interrupted; what was finished is kept, and the same command goes on from there", 130)
-    except na.DataError as error:
-        _fail(str(error), 2)
-    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
-        _fail(f"{error.filename}: {error.strerror}", 2)
-    except OSError as error:
-        _fail(str(error), 1)
-    except na.SamplingError as error:
-        _fail(str(error), 1)
-    except ValueError as error:
-        _fail(str(error), 2)
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    say(f"error: {message}")
-    sys.exit(code)

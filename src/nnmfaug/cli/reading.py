@@ -1,4 +1,4 @@
-"""The options of every command with an input: how to read it, and where lines that are no triples go."""
+"""Options of every command that reads a graph: how to read it, and what to do with lines that are not triples."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from nnmfaug.io.datasets import find
 from nnmfaug.io.files import replacing
 from nnmfaug.io.options import Format
 
-Graph = Annotated[str, typer.Argument(metavar="GRAPH", help="A data set's name, a file, a folder or an archive.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Graph = Annotated[str, typer.Argument(metavar="GRAPH", help="Name of a data set, file, folder or archive.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @dataclass(frozen=True)
@@ -31,33 +31,51 @@ class Reading:
     rejects: Path | None
 
     def read(self, source: str) -> na.Splits | na.KnowledgeGraph:
-        """Read, tell what is odd, and write the lines left out to the rejects file."""
+        """Read, note anomalies, and write rejected lines to the rejects file."""
         if find(source) is not None and Path(source).exists():
-            say(f"note: {source} is read as the data set of that name; for what is here, write ./{source}")
+            say(
+                f"note: {source} is read as the data set of that name; to read the local file or folder, write ./{source}"
+            )
         with progress():
-            found = na.read_any(source, self.options)
-        reports = reports_of(found)
+            read = na.read_any(source, self.options)
+        reports = reports_of(read)
         for report in reports:
             for note in report.notes:
                 say(f"note: {report.path}: {note}")
         if any(report.rejects for report in reports):
             path = self.rejects or Path(Path(source).resolve().name + ".rejects.tsv")
-            protect(found, path)
+            protect(read, path)
             _write_rejects(path, reports)
-            left_out = count(sum(report.rejected for report in reports), "line")
-            say(f"{left_out} left out; see {path} for each and why")
-        return found
+            rejected = count(sum(report.rejected for report in reports), "line")
+            say(f"{rejected} skipped; {path} lists each with the reason")
+        return read
+
+    def read_train(self, source: str) -> na.KnowledgeGraph:
+        """Read the train split, or the only graph."""
+        return train_of(self.read(source))
+
+    def read_splits(self, source: str) -> na.Splits:
+        """Read train, valid and test; raise if there is only one graph."""
+        read = self.read(source)
+        if not isinstance(read, na.Splits):
+            raise na.DataError(f"one file has no test triples: nnmfaug split {source} -o folder", path=source)
+        return read
 
 
-def reports_of(found: na.Splits | na.KnowledgeGraph) -> list[na.ReadReport]:
-    """What became of the lines of every file that was read."""
-    graphs = [graph for _, graph in found.items()] if isinstance(found, na.Splits) else [found]
+def train_of(read: na.Splits | na.KnowledgeGraph) -> na.KnowledgeGraph:
+    """Return the train split, or the only graph."""
+    return read.train if isinstance(read, na.Splits) else read
+
+
+def reports_of(read: na.Splits | na.KnowledgeGraph) -> list[na.ReadReport]:
+    """Return the report of every file that was read."""
+    graphs = [graph for _, graph in read.items()] if isinstance(read, na.Splits) else [read]
     return [graph.report for graph in graphs if graph.report is not None]
 
 
-def dropped(found: na.Splits | na.KnowledgeGraph) -> dict[str, int]:
-    """What was in the files and is not in the graphs."""
-    reports = reports_of(found)
+def dropped(read: na.Splits | na.KnowledgeGraph) -> dict[str, int]:
+    """Count the lines of the files that are not in the graphs."""
+    reports = reports_of(read)
     return {
         "repeated": sum(report.duplicates for report in reports),
         "rejected": sum(report.rejected for report in reports),
@@ -65,59 +83,59 @@ def dropped(found: na.Splits | na.KnowledgeGraph) -> dict[str, int]:
     }
 
 
-def protect(found: na.Splits | na.KnowledgeGraph, *targets: Path) -> None:
+def protect(read: na.Splits | na.KnowledgeGraph | None, *targets: Path) -> None:
     """Raise if one of the files to write is one that was read."""
-    for report in reports_of(found):
+    for report in [] if read is None else reports_of(read):
         path = Path(report.path)
         source = next((place for place in (path, *path.parents) if place.exists()), path)  # a member of an archive
         for target in targets:
             if target.exists() and source.is_file() and target.samefile(source):
-                raise na.DataError("this was read as input and would be overwritten: name another", path=target)
+                raise na.DataError(
+                    "this file was read as input and would be overwritten: name another", path=target
+                )
 
 
 def reads(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of :func:`_reading`, and hand it their sum as ``reading``."""
+    """Add the options of :func:`_reading` to a command; it receives them as one value, ``reading``."""
 
     @functools.wraps(command)
-    def run(**given: object) -> None:
-        shared = {name: given.pop(name) for name in inspect.signature(_reading).parameters}
-        command(**given, reading=_reading(**shared))  # type: ignore[arg-type]
+    def run(**arguments: object) -> None:
+        shared = {name: arguments.pop(name) for name in inspect.signature(_reading).parameters}
+        command(**arguments, reading=_reading(**shared))  # type: ignore[arg-type]
 
-    own = inspect.signature(command, eval_str=True).parameters.values()
-    both = [p for p in own if p.name != "reading"] + [
-        *inspect.signature(_reading, eval_str=True).parameters.values()
+    parameters = [
+        *(p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "reading"),
+        *inspect.signature(_reading, eval_str=True).parameters.values(),
     ]
-    run.__signature__ = inspect.Signature(both)  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in both}
-    del run.__wrapped__  # Typer must see the signature made here
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    del run.__wrapped__  # Typer must use the signature made here
     return run
 
 
 def _reading(
     *,
     format_: Annotated[
-        Format | None, typer.Option("--format", help="What the file is; else suffix and content tell.")
+        Format | None, typer.Option("--format", help="Format of the file. Default: by suffix and content.")
     ] = None,
-    delimiter: Annotated[
-        str | None, typer.Option(help="What separates columns, if not a tab or, in CSV, a comma.")
-    ] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Column separator. Default: tab; comma in CSV.")] = None,
     encoding: Annotated[str, typer.Option(help="Encoding of text files.")] = "utf-8",
     header: Annotated[
         bool | None,
-        typer.Option("--header/--no-header", help="Whether the first line names the columns; else looked for."),
+        typer.Option("--header/--no-header", help="Whether the first line names the columns. Default: detected."),
     ] = None,
     bad_lines: Annotated[
         Literal["error", "skip"],
         typer.Option(
-            help="Stop at lines that are no triples, or leave them out and write them to a rejects file."
+            help="Stop at a line that is not a triple, or skip such lines and write them to a rejects file."
         ),
     ] = "error",
     rejects: Annotated[
         Path | None,
-        typer.Option(help="Where --bad-lines skip writes lines left out; else <input>.rejects.tsv here."),
+        typer.Option(help="File for the lines that --bad-lines skip skips. Default: <input>.rejects.tsv here."),
     ] = None,
     prefix: Annotated[
-        str | None, typer.Option(help="In RDF, IRIs that start with this stand for plain names.")
+        str | None, typer.Option(help="Prefix of IRIs in RDF that is removed from names (and added when writing).")
     ] = None,
 ) -> Reading:
     if rejects is not None and bad_lines == "error":
@@ -128,17 +146,16 @@ def _reading(
 
 def parse_amount(text: str, total: int, option: str) -> int:
     """``5%`` of a total, or a plain number."""
-    share, number = text.removesuffix("%"), text.isdecimal()
-    if number:
+    if text.isdecimal():
         return int(text)
     try:
-        value = float(share)
+        percent = float(text.removesuffix("%"))
     except ValueError:
-        value = -1.0
-    if not text.endswith("%") or not 0 <= value < math.inf:
-        msg = f"{option} {text}: must be a share such as 5% or a number such as 500"
+        percent = -1.0
+    if not text.endswith("%") or not 0 <= percent < math.inf:
+        msg = f"{option} {text}: must be a fraction such as 5% or a number such as 500"
         raise ValueError(msg)
-    return int(total * value / 100)
+    return int(total * percent / 100)
 
 
 def _write_rejects(path: Path, reports: list[na.ReadReport]) -> None:

@@ -16,7 +16,7 @@ import nnmfaug.augmenters.nnmf.distribution
 import nnmfaug.augmenters.nnmf.law
 import nnmfaug.augmenters.nnmf.proposals
 from nnmfaug.augmenters.nnmf.distribution import TripleDistribution
-from nnmfaug.augmenters.nnmf.law import Law
+from nnmfaug.augmenters.nnmf.law import ClusterLaw
 from nnmfaug.augmenters.nnmf.partition import Partition
 from nnmfaug.augmenters.nnmf.support import common
 from nnmfaug.augmenters.nnmf.weights import (
@@ -51,7 +51,7 @@ def distribution(
     counts = Counts.of(graph)
     partition = Partition(np.array(labels, dtype=np.int32))
     everything = np.ones(graph.n_entities, dtype=bool)
-    law = Law(
+    law = ClusterLaw(
         counts,
         partition.labels.astype(np.int64),
         clusters(partition.sizes),

@@ -1,0 +1,143 @@
+"""Options that choose a method and its settings, and the augmenter that they describe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+import nnmfaug as na
+from nnmfaug.cli.console import count
+from nnmfaug.cli.reading import parse_amount
+
+if TYPE_CHECKING:
+    from nnmfaug.augmenters.nnmf.partition import Clusterer
+    from nnmfaug.core.checks import Size
+    from nnmfaug.experiments.methods import Method
+
+MethodName = Literal["auto", "rules", "nnmf", "mixture", "typed", "random"]
+"""The methods of the table that give new triples; a test compares the two."""
+Strategy = Literal["ward", "average", "complete", "single", "kmeans", "dbscan", "hdbscan"]
+RULE_METHODS = ("auto", "rules", "mixture")
+
+METHOD_HELP = (
+    "auto: triples by mined rules whose estimated probability exceeds the threshold. rules: triples that follow from "
+    "mined rules, highest confidence first. nnmf: the paper's method. mixture: triples of rules and nnmf by estimated "
+    "probability. typed, random: controls."
+)
+Depth = Annotated[
+    int | None,
+    typer.Option(
+        min=1, max=3, help="Longest rule body. Default: 2; for auto, 3 if the graph is small and sparse."
+    ),
+]
+Threshold = Annotated[
+    float | None, typer.Option(help="Minimum estimated probability of a triple (method auto). Default: 0.5.")
+]
+
+
+@dataclass(frozen=True)
+class MethodOptions:
+    """A method and its settings as they were typed; None where an option was left out."""
+
+    name: MethodName
+    depth: int | None = None
+    threshold: float | None = None
+    clusters: str | None = None
+    components: str | None = None
+    clusterer: Strategy | None = None
+    eps: float | None = None
+    smoothing: float | None = None
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        self._check_methods()
+        self._check_clustering()
+
+    @property
+    def method(self) -> Method:
+        """The method's entry in the table of methods."""
+        from nnmfaug.experiments.methods import find_method
+
+        return find_method(self.name)
+
+    def augmenter(self, train: na.KnowledgeGraph) -> Any:  # noqa: ANN401  # one of several augmenters
+        """Return the method's augmenter with these settings."""
+        if self.name == "nnmf":
+            return self._nnmf(train)
+        augmenter: Any = self.method.make(train)
+        if self.depth is not None:
+            rules = na.Rules(depth=self.depth)
+            if self.name == "rules":
+                return rules
+            others = (augmenter.generators or ())[1:]
+            augmenter = replace(augmenter, generators=(rules, *others))
+        return augmenter if self.threshold is None else replace(augmenter, threshold=self.threshold)
+
+    def amount(self, text: str | None, n_train: int) -> int | None:
+        """Return the number of triples asked for, or the method's default; None if the method decides it."""
+        if text is None:
+            return None if self.method.at_most else max(int(self.method.amount * n_train), 1)
+        n = parse_amount(text, n_train, "--amount")
+        if not n and text.endswith("%"):
+            msg = f"--amount {text}: less than one of {count(n_train, 'triple')}: give a number, such as 1"
+            raise ValueError(msg)
+        return n
+
+    def _nnmf(self, train: na.KnowledgeGraph) -> na.NNMFAug:
+        default: Any = self.method.make(train)
+        components = (
+            default.embed.n_components if self.components is None else _size("--components", self.components)
+        )
+        return na.NNMFAug(
+            na.NMF(components),
+            self._clusterer(default.cluster.n_clusters),
+            relations=na.CountProduct(self.smoothing or 0.0),
+        )
+
+    def _clusterer(self, default: Size) -> Clusterer:
+        if self.clusterer == "dbscan":
+            return na.DBSCAN() if self.eps is None else na.DBSCAN(self.eps)
+        if self.clusterer == "hdbscan":
+            return na.HDBSCAN()
+        n_clusters = default if self.clusters is None else _size("--clusters", self.clusters)
+        return (
+            na.KMeans(n_clusters)
+            if self.clusterer == "kmeans"
+            else na.Agglomerative(n_clusters, self.clusterer or "ward")
+        )
+
+    def _check_methods(self) -> None:
+        """Raise if an option does not belong to the method."""
+        owners: dict[str, tuple[str, ...]] = {"depth": RULE_METHODS, "threshold": ("auto",)}
+        for option in ("clusters", "components", "clusterer", "eps", "smoothing", "workers"):
+            owners[option] = ("nnmf",)
+        for option, methods in owners.items():
+            if getattr(self, option) is not None and self.name not in methods:
+                msg = f"--{option} is for --method {' or '.join(methods)}, not for {self.name}: leave it out"
+                raise ValueError(msg)
+
+    def _check_clustering(self) -> None:
+        """Raise if an option does not belong to the clusterer."""
+        if self.eps is not None and self.clusterer != "dbscan":
+            msg = f"--eps is for --clusterer dbscan, not for {self.clusterer or 'ward'}: leave it out"
+            raise ValueError(msg)
+        if self.clusterer not in ("dbscan", "hdbscan"):
+            return
+        if self.clusters is not None:
+            msg = f"--clusterer {self.clusterer} finds the number of clusters itself: leave out --clusters"
+            raise ValueError(msg)
+        if self.components == "auto":
+            msg = f"--components auto cannot be combined with --clusterer {self.clusterer}: give a number"
+            raise ValueError(msg)
+
+
+def _size(option: str, text: str) -> Size:
+    """Return a number from 1, or "auto"."""
+    if text == "auto":
+        return "auto"
+    if not text.isdecimal() or int(text) < 1:
+        msg = f"{option} {text}: must be a number from 1, or auto"
+        raise ValueError(msg)
+    return int(text)
