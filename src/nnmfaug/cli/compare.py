@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,10 +13,12 @@ from nnmfaug.cli.console import Justify, count, notes_of_warnings, output, plain
 from nnmfaug.cli.names import ARMS, Entry, ScheduleName, make_arm, piloted
 from nnmfaug.cli.reading import AsJson, Reading, parse_amount
 from nnmfaug.evaluation.metrics import METRICS, summary
-from nnmfaug.evaluation.notes import by_arm, left_out, notes
+from nnmfaug.evaluation.runs import by_arm
+from nnmfaug.evaluation.sentences import left_out, notes
 
 if TYPE_CHECKING:
-    from nnmfaug.evaluation.comparison import Comparison, Kind
+    from nnmfaug.evaluation.comparison import Comparison
+    from nnmfaug.evaluation.metrics import Kind
 
     Comparisons = dict[Kind, Comparison | None]
 
@@ -165,37 +166,11 @@ def _model(run: Path, arm: str) -> Path:
 def _write(
     runs: list[na.Run], comparisons: Comparisons, splits: na.Splits, folder: Path, pilot: na.Pilot | None
 ) -> dict[str, Any]:
-    """Write comparison.json, and return what is in it."""
-    from nnmfaug.evaluation.breakdown import breakdown
-    from nnmfaug.evaluation.comparison import to_json
-    from nnmfaug.evaluation.sentences import sentence
-    from nnmfaug.io.files import replacing
-
-    document: dict[str, Any] = {
-        "arms": {run.arm: run.settings["arm"] for run in runs},
-        "runs": [_run_entry(run) for run in runs],
-        "settings": {key: value for key, value in runs[0].settings.items() if key not in ("arm", "generated")},
-    }
-    if pilot is not None:
-        document["pilot"] = {"amount": pilot.amount, "mrr_on_valid": pilot.scores, "errors": pilot.errors}
-    for kind, comparison in comparisons.items():
-        if comparison is not None:
-            document[kind] = to_json(comparison)
-    if (filtered := comparisons["filtered"]) is not None:
-        document |= {
-            "sentence": sentence(filtered).splitlines(),
-            "by_relation": [asdict(group) for group in breakdown(runs, splits, by="relation")],
-            "by_degree": [asdict(group) for group in breakdown(runs, splits, by="degree")],
-        }
-    with replacing(folder / "comparison.json") as draft:
-        draft.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    """Write comparison.json, and return its document."""
+    compared = {kind: comparison for kind, comparison in comparisons.items() if comparison is not None}
+    document = na.comparison_document(runs, splits, pilot=pilot, comparisons=compared)
+    na.write_comparison(document, folder)
     return document
-
-
-def _run_entry(run: na.Run) -> dict[str, Any]:
-    metrics = {"filtered": summary(run.ranks.filtered), "raw": summary(run.ranks.raw)}
-    made = {"n_extra": run.n_extra, "generated": run.settings["generated"], "seconds": run.seconds}
-    return {"arm": run.arm, "seed": run.seed, **made, "metrics": metrics, "curve": run.curve}
 
 
 def _show(runs: list[na.Run], comparisons: Comparisons, title: str) -> None:
