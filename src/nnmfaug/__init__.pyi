@@ -40,9 +40,12 @@ from .augmenters.nnmf.weights import (
 from .augmenters.rules.rules import Rules as Rules, RuleSet as RuleSet
 from .core.errors import DataError as DataError, SamplingError as SamplingError
 from .core.parallel import Processes as Processes, Serial as Serial
+from .evaluation.breakdown import MRRByGenerated as MRRByGenerated, mrr_by_generated as mrr_by_generated
 from .evaluation.comparison import Comparison as Comparison, compare as compare
+from .evaluation.document import comparison_document as comparison_document, write_comparison as write_comparison
 from .evaluation.metrics import Ranks as Ranks
 from .evaluation.runs import Run as Run, load_runs as load_runs
+from .evaluation.sentences import sentence as sentence
 from .experiments.arms import Arm as Arm, Augmentation as Augmentation, Baseline as Baseline
 from .experiments.methods import augmenter as augmenter, find_arm as find_arm
 from .experiments.pilots import Pilot as Pilot, run_pilot as run_pilot

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 import pytest
 
 import nnmfaug as na
-from nnmfaug.evaluation.breakdown import breakdown
+from nnmfaug.evaluation.breakdown import breakdown, mrr_by_generated
 from nnmfaug.evaluation.metrics import METRICS, Ranks, contributions
 from nnmfaug.evaluation.runs import Run
 
@@ -21,8 +22,9 @@ SPLITS = na.Splits.merge(
 )
 
 
-def made_up(n_seeds: int = 4) -> list[Run]:
-    rng, runs = np.random.default_rng(0), []
+def random_runs(n_seeds: int = 4) -> list[Run]:
+    rng = np.random.default_rng(0)
+    runs = []
     for arm in ("baseline", "arm", "other"):
         for seed in range(n_seeds):
             ranks = rng.integers(1, 20, size=(len(TEST), 2)).astype(float)
@@ -30,7 +32,7 @@ def made_up(n_seeds: int = 4) -> list[Run]:
     return runs
 
 
-RUNS = made_up()
+RUNS = random_runs()
 
 
 def degree(name: str) -> int:
@@ -39,8 +41,8 @@ def degree(name: str) -> int:
 
 def test_degrees_count_train_triples_of_the_rarer_entity() -> None:
     assert [degree(name) for name in ("hub", "mid", "two", "leaf0", "leaf9", "new")] == [27, 5, 2, 2, 1, 0]
-    found = {group.name: group.n_triples for group in breakdown(RUNS, SPLITS, by="degree")}
-    assert found == {"0": 1, "1–2": 3, "3–5": 1, ">20": 1}
+    sizes = {group.name: group.n_triples for group in breakdown(RUNS, SPLITS, by="degree")}
+    assert sizes == {"0": 1, "1–2": 3, "3–5": 1, ">20": 1}
 
 
 @pytest.mark.parametrize("low", [1, 3, 6, 11, 21])
@@ -90,7 +92,7 @@ def test_a_single_triple_has_no_interval() -> None:
 
 
 def test_it_is_the_same_every_time() -> None:
-    assert breakdown(RUNS, SPLITS) == breakdown(made_up(), SPLITS)
+    assert breakdown(RUNS, SPLITS) == breakdown(random_runs(), SPLITS)
 
 
 def test_other_splits_and_words_are_refused() -> None:
@@ -102,3 +104,54 @@ def test_other_splits_and_words_are_refused() -> None:
         breakdown(RUNS, SPLITS, level=0)
     with pytest.raises(ValueError, match="no run of it"):
         breakdown(RUNS, SPLITS, baseline="none")
+
+
+# ── by whether a test triple was generated
+
+
+def reported(arm: str, seed: int, places: list[float], rows: list[int] | None) -> Run:
+    ranks = np.array([places, places]).T
+    settings = {"generated": None if rows is None else {"test_rows": rows}}
+    return Run(arm, seed, Ranks(filtered=ranks, raw=ranks + 7), settings)
+
+
+BEFORE = [reported("baseline", 0, [1, 2, 4, 4], None), reported("baseline", 1, [1, 1, 1, 1], None)]
+AFTER = [reported("auto", 0, [1, 1, 1, 2], []), reported("auto", 1, [2, 2, 2, 1], [3])]
+
+
+def test_each_seed_has_its_own_generated_triples() -> None:
+    (parts,) = mrr_by_generated([*BEFORE, *AFTER])
+    assert (parts.arm, parts.seeds, parts.n_generated, parts.n_others) == ("auto", (0, 1), 1, 7)
+    assert (parts.baseline_on_generated, parts.on_generated) == (1, 1)
+    assert parts.baseline_on_others == pytest.approx((1 + 1 / 2 + 1 / 4 + 1 / 4 + 3) / 7)
+    assert parts.on_others == pytest.approx((1 + 1 + 1 + 1 / 2 + 3 / 2) / 7)
+
+
+def test_generated_triples_are_paired_by_seed_in_any_order() -> None:
+    expected = mrr_by_generated([*BEFORE, *AFTER])
+    assert mrr_by_generated([*BEFORE[::-1], *AFTER]) == expected
+    assert mrr_by_generated([*BEFORE, reported("baseline", 2, [9, 9, 9, 9], None), *AFTER[::-1]]) == expected
+
+
+def test_the_two_parts_together_are_the_mrr() -> None:
+    runs = [replace(run, settings={"generated": {"test_rows": [run.seed, 5]}}) for run in RUNS]
+    for parts in mrr_by_generated(runs):
+        mrr = np.mean([contributions(run.ranks.filtered, "mrr").mean() for run in runs if run.arm == parts.arm])
+        whole = parts.n_generated * parts.on_generated + parts.n_others * parts.on_others
+        assert whole / (parts.n_generated + parts.n_others) == pytest.approx(mrr)
+
+
+@pytest.mark.parametrize(
+    "rows", [(None, None), ([], []), ([0, 1, 2, 3], [0, 1, 2, 3]), ([1], None)], ids=["none", "no", "all", "some"]
+)
+def test_an_arm_without_both_parts_is_left_out(rows: tuple[list[int] | None, list[int] | None]) -> None:
+    runs = [reported("x", seed, [1, 2, 3, 4], each) for seed, each in enumerate(rows)]
+    assert [parts.arm for parts in mrr_by_generated([*BEFORE, *runs, *AFTER])] == ["auto"]
+
+
+def test_another_baseline_may_be_named() -> None:
+    (parts,) = mrr_by_generated([*BEFORE, *AFTER, reported("x", 0, [1, 1, 1, 1], [0])], "auto")[-1:]
+    assert parts.arm == "x"
+    assert (parts.baseline_on_others, parts.on_others) == pytest.approx((2.5 / 3, 1))
+    with pytest.raises(ValueError, match="no run of it"):
+        mrr_by_generated(BEFORE, "auto")

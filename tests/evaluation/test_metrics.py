@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.stats import rankdata
 
-from nnmfaug.evaluation.metrics import HIGHER_IS_BETTER, METRICS, Ranks, contributions, realistic_rank, summary
+from nnmfaug.evaluation.metrics import METRICS, Ranks, contributions, higher_is_better, realistic_rank, summary
 
 RANKS = np.array([[1, 1.5], [3, 6], [10, 11], [1000, 1]])
 
 
 def test_the_metrics_are_what_a_loop_says() -> None:
-    found = summary(RANKS)
+    metrics = summary(RANKS)
     ranks = [float(rank) for row in RANKS for rank in row]
-    assert found["mrr"] == pytest.approx(sum(1 / rank for rank in ranks) / len(ranks))
-    assert found["mr"] == pytest.approx(sum(ranks) / len(ranks))
+    assert metrics["mrr"] == pytest.approx(sum(1 / rank for rank in ranks) / len(ranks))
+    assert metrics["mr"] == pytest.approx(sum(ranks) / len(ranks))
     for k in (1, 3, 5, 10):
-        assert found[f"hits@{k}"] == sum(rank <= k for rank in ranks) / len(ranks)
-    assert tuple(found) == METRICS
+        assert metrics[f"hits@{k}"] == sum(rank <= k for rank in ranks) / len(ranks)
+    assert tuple(metrics) == METRICS
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -32,7 +32,7 @@ def test_a_metric_is_the_mean_of_its_contributions(metric: str) -> None:
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_better_rank_is_better_in_every_metric(metric: str) -> None:
     worst, best = np.full((1, 2), 500.0), np.ones((1, 2))
-    assert (contributions(best, metric) > contributions(worst, metric)) == HIGHER_IS_BETTER[metric]
+    assert (contributions(best, metric) > contributions(worst, metric)) == higher_is_better(metric)
 
 
 def test_an_unknown_metric_is_refused_with_the_known_ones() -> None:

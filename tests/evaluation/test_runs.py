@@ -99,8 +99,8 @@ def test_no_two_runs_have_the_same_file(tmp_path: Path) -> None:
     for arm in ARMS:
         for seed in (0, 1, 10):
             save_run(replace(RUN, arm=arm, seed=seed), tmp_path)
-    found = load_runs(tmp_path)
-    assert [(run.arm, run.seed) for run in found] == sorted((arm, seed) for arm in ARMS for seed in (0, 1, 10))
+    loaded = load_runs(tmp_path)
+    assert [(run.arm, run.seed) for run in loaded] == sorted((arm, seed) for arm in ARMS for seed in (0, 1, 10))
 
 
 @given(st.text(min_size=1), st.integers(0, 10**9))
@@ -158,26 +158,26 @@ def changed(**values: object) -> Callable[[Path], None]:
     ("change", "message"),
     [
         (changed(version=2), "it has version 2, not 1"),
-        (changed(format="model"), "it is something else"),
-        (changed(more=1), "missing or too many"),
-        (changed(seed=4), "has another file name"),
+        (changed(format="model"), "it is not a run"),
+        (changed(more=1), "entries are missing, or there are unknown ones"),
+        (changed(seed=4), "the file name of 'nnmf' with seed 4 is nnmf-seed4.json"),
         (changed(seed="3"), "wrong type"),
         (changed(seed=True), "wrong type"),
         (changed(arm=None), "wrong type"),
-        (changed(arm="other"), "has another file name"),
+        (changed(arm="other"), "the file name of 'other' with seed 3 is other-seed3.json"),
         (changed(n_extra=-1), "n_extra=-1"),
-        (changed(losses=None), "not a whole run"),
-        (changed(losses=["many"]), "not a whole run"),
-        (changed(curve=[1]), "not a whole run"),
+        (changed(losses=None), "not a complete run"),
+        (changed(losses=["many"]), "not a complete run"),
+        (changed(curve=[1]), "not a complete run"),
         (changed(curve=[{}]), "without its epoch"),
-        (changed(settings=[1]), "not a whole run"),
-        (changed(seconds=[]), "not a whole run"),
+        (changed(settings=[1]), "not a complete run"),
+        (changed(seconds=[]), "not a complete run"),
         (changed(ranks_sha256=""), "nnmf-seed3.npz has changed"),
-        (lambda path: path.write_bytes(path.read_bytes()[:-20]), "not a whole run"),
-        (lambda path: path.write_bytes(b""), "not a whole run"),
-        (lambda path: path.write_bytes(b"[" * 100_000), "not a whole run"),
-        (lambda path: path.write_bytes(b"\xff"), "not a whole run"),
-        (lambda path: path.write_bytes(b"[1]"), "not a whole run"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-20]), "not a complete run"),
+        (lambda path: path.write_bytes(b""), "not a complete run"),
+        (lambda path: path.write_bytes(b"[" * 100_000), "not a complete run"),
+        (lambda path: path.write_bytes(b"\xff"), "not a complete run"),
+        (lambda path: path.write_bytes(b"[1]"), "not a complete run"),
         (lambda path: path.with_suffix(".npz").unlink(), "nnmf-seed3.npz is missing"),
         (lambda path: path.with_suffix(".npz").write_bytes(b"PK"), "nnmf-seed3.npz has changed"),
     ],
@@ -206,7 +206,7 @@ def test_ranks_that_fit_their_checksum_are_checked_all_the_same(tmp_path: Path) 
     ):
         np.savez(ranks, **arrays)
         changed(ranks_sha256=hashlib.sha256(ranks.read_bytes()).hexdigest())(path)
-        refused(path, "not a whole run")
+        refused(path, "not a complete run")
 
 
 def test_no_file_is_refused(tmp_path: Path) -> None:

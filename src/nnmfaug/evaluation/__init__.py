@@ -1,1 +1,1 @@
-"""From ranks to metrics, intervals and verdicts. Needs no torch."""
+"""From ranks to metrics, intervals, verdicts and the comparison document. Needs no torch."""

@@ -1,11 +1,13 @@
-"""How sure a mean over seeds and test triples is: a two-way bootstrap that is right for few seeds.
+"""Confidence intervals of a mean over seeds and test triples: a two-way bootstrap that is valid for few seeds.
 
-A table of paired differences has a row per seed and a column per test triple. Both are samples, of all the seeds
-and all the triples there could have been; so rows and columns are drawn with replacement, and the mean over what
-was drawn varies as the mean itself does. Drawn from 5 seeds it varies too little: Hesterberg (2015), "What
-teachers should know about the bootstrap", The American Statistician 69(4), expands it by √(n/(n−1)) · t/z; here
-each way is expanded by itself. How one seed did on one triple, the part that belongs to neither, is counted more
-than once: that errs on the safe side. Measured in docs/decisions/0007.
+A table of paired differences has a row per seed and a column per test triple. Both are samples from a larger
+population, so rows and columns are resampled with replacement. The mean of a resampled table then varies as the
+mean of the table itself would vary in a new experiment.
+
+With few seeds a resampled mean varies too little. Hesterberg (2015), "What teachers should know about the
+bootstrap", The American Statistician 69(4), expands its deviation by √(n/(n−1)) · t/z. Here the deviations of rows
+and of columns are expanded separately. The deviation that belongs to neither (one seed on one triple) is counted
+more than once, which makes intervals wider, not narrower. docs/decisions/0007 has the measured coverage.
 """
 
 from __future__ import annotations
@@ -23,19 +25,29 @@ from nnmfaug.core.parallel import blocks
 from nnmfaug.core.seeding import Stream, generator
 
 CELLS = 1 << 22
-"""Cells of a block of weights, 16 MB; making them takes as much again."""
+"""Cells of one block of column weights: 16 MB, and as much again while they are drawn."""
+_BISECTIONS = 30
+"""Steps of the search for a p-value; its bounds start at a ratio of at most n_resamples and end at about 1."""
 
 
 @dataclass(frozen=True, eq=False)
 class Resampled:
-    """The mean of a table, and by how much each resample of it differs: by its rows, by its columns, and the rest.
+    """Mean of a table, and the deviation of each resample from it in three parts.
+
+    The mean of resample b is ``mean + rows[b] + columns[b] + rest[b]``.
 
     Parameters
     ----------
     shape
-        Number of rows (seeds) and of columns (triples).
+        Number of rows (seeds) and of columns (triples) of the table.
     mean
-    rows, columns, rest : ndarray of shape (n_resamples,)
+        Mean of the table.
+    rows : ndarray of shape (n_resamples,)
+        Deviation due to the choice of rows.
+    columns : ndarray of shape (n_resamples,)
+        Deviation due to the choice of columns.
+    rest : ndarray of shape (n_resamples,)
+        Deviation due to the combination of both.
     """
 
     shape: tuple[int, int]
@@ -45,89 +57,128 @@ class Resampled:
     rest: Array
 
     def means(self, level: float | None = None) -> Array:
-        """Return the mean of each resample, expanded so that the interval of this level is wide enough."""
-        rows, columns = (1.0 if level is None else expansion(n, level) for n in self.shape)
-        return self.mean + rows * self.rows + columns * self.columns + self.rest
+        """Return the mean of each resample, shape (n_resamples,).
+
+        With a level, the deviations of rows and columns are expanded for an interval of that level.
+        """
+        n_rows, n_columns = self.shape
+        by_rows = 1.0 if level is None else expansion(n_rows, level)
+        by_columns = 1.0 if level is None else expansion(n_columns, level)
+        return self.mean + by_rows * self.rows + by_columns * self.columns + self.rest
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Return the percentile interval of this level."""
-        low, high = np.quantile(self.means(level), [(1 - level) / 2, (1 + level) / 2])
+        """Return the bounds of the percentile interval of this level."""
+        bounds = [(1 - level) / 2, (1 + level) / 2]
+        low, high = np.quantile(self.means(level), bounds)
         return float(low), float(high)
 
     def p_value(self) -> float:
-        """Return the smallest p such that the interval of level 1 − p leaves out 0.
+        """Return the smallest p for which the interval of level 1 − p excludes 0.
 
-        It is never below 2 / (n_resamples + 1), and of few seeds it is the p of few seeds, whatever its size.
+        It is at least 2 / (n_resamples + 1). The expansion for few seeds is included at every level.
         """
-        low, high = 2 / (len(self.rows) + 1), 1.0
+        low = 2 / (len(self.rows) + 1)
         if self._tails(low) <= low:
             return low
-        for _ in range(30):  # the ratio of the bounds is at most n_resamples, its root 30 times is 1
+        high = 1.0
+        for _ in range(_BISECTIONS):
             middle = float(np.sqrt(low * high))
-            low, high = (low, middle) if self._tails(middle) <= middle else (middle, high)
+            if self._tails(middle) <= middle:
+                high = middle
+            else:
+                low = middle
         return high
 
     def _tails(self, p: float) -> float:
-        """Share of the resamples beyond 0, on both sides, when expanded for level 1 − p."""
+        """Two-sided fraction of the resamples beyond 0, expanded for level 1 − p."""
         means = self.means(1 - p)
-        beyond = min(np.count_nonzero(means <= 0), np.count_nonzero(means >= 0))
-        return min(1.0, 2 * (beyond + 1) / (len(means) + 1))
+        n_beyond = min(np.count_nonzero(means <= 0), np.count_nonzero(means >= 0))
+        return min(1.0, 2 * (n_beyond + 1) / (len(means) + 1))
 
 
 def resample(tables: Sequence[Array], n_resamples: int, seed: int) -> list[Resampled]:
-    """Resample tables of shape (n_rows, n_columns), the same columns and (of as many rows) the same rows for all.
+    """Resample tables of shape (n_rows, n_columns) that have the same columns.
+
+    All tables use the same resampled columns, and tables of equal height use the same resampled rows.
+
+    Let x be a table and m its row means. Let u and v be the weights of the rows and columns in a resample, with
+    Σ u = Σ v = 1, and let d = (x − m)·v. The deviations of that resample are
+
+    - rows: u·(m − mean(m))
+    - columns: mean(d)
+    - rest: u·d − mean(d)
 
     Examples
     --------
-    >>> (found,) = resample([np.array([[0.1, 0.3, 0.2], [0.2, 0.3, 0.1]])], 1000, seed=0)
-    >>> round(found.mean, 3), len(found.means())
+    >>> (resampled,) = resample([np.array([[0.1, 0.3, 0.2], [0.2, 0.3, 0.1]])], 1000, seed=0)
+    >>> round(resampled.mean, 3), len(resampled.means())
     (0.2, 1000)
     """
     n_columns = tables[0].shape[1]
-    rows = {n: row_weights(n, n_resamples, seed) for n in {len(table) for table in tables}}
-    means = [table.mean(axis=1) for table in tables]
-    # Around the means of their rows, so that single precision is plenty for what is summed.
-    centred = np.concatenate([table - m[:, None] for table, m in zip(tables, means, strict=True)])
-    centred = np.ascontiguousarray(centred.T, dtype=np.float32)
-    with threadpool_limits(1, "blas"):  # the same bits on every machine of a kind, and no waiting for a busy core
-        sums = np.concatenate([part @ centred for part in column_weights(n_columns, n_resamples, seed)])
-    ends = np.cumsum([len(table) for table in tables])
-    found = []
-    for m, own in zip(means, np.split(sums, ends[:-1], axis=1), strict=True):
-        deviations = own.astype(np.float64) / n_columns
-        columns, weights = deviations.mean(axis=1), rows[len(m)]
-        rest = (weights * deviations).sum(axis=1) - columns
-        found.append(Resampled((len(m), n_columns), float(m.mean()), weights @ (m - m.mean()), columns, rest))
-    return found
+    heights = [len(table) for table in tables]
+    weights = {n_rows: row_weights(n_rows, n_resamples, seed) for n_rows in set(heights)}
+    row_means = [table.mean(axis=1) for table in tables]
+    deviations = [table - means[:, None] for table, means in zip(tables, row_means, strict=True)]
+    sums = _column_sums(np.concatenate(deviations), n_resamples, seed)
+    per_table = np.split(sums, np.cumsum(heights)[:-1], axis=1)
+    return [
+        _deviations(means, table_sums / n_columns, weights[len(means)], n_columns)
+        for means, table_sums in zip(row_means, per_table, strict=True)
+    ]
+
+
+def _column_sums(deviations: Array, n_resamples: int, seed: int) -> Array:
+    """Sum each row over the columns of each resample, shape (n_resamples, n_rows).
+
+    The values are deviations from the means of their rows, so single precision is enough.
+    """
+    n_columns = deviations.shape[1]
+    transposed = np.ascontiguousarray(deviations.T, dtype=np.float32)
+    with threadpool_limits(1, "blas"):  # the same bits whatever the number of cores
+        sums = [weights @ transposed for weights in column_weights(n_columns, n_resamples, seed)]
+    return np.concatenate(sums).astype(np.float64)
+
+
+def _deviations(row_means: Array, deviations: Array, weights: Array, n_columns: int) -> Resampled:
+    """Split the deviations of each resample, shape (n_resamples, n_rows), into rows, columns and rest."""
+    mean = row_means.mean()
+    by_rows = weights @ (row_means - mean)
+    by_columns = deviations.mean(axis=1)
+    rest = (weights * deviations).sum(axis=1) - by_columns
+    return Resampled((len(row_means), n_columns), float(mean), by_rows, by_columns, rest)
 
 
 def row_weights(n: int, n_resamples: int, seed: int) -> Array:
-    """Shares of n rows in each resample, shape (n_resamples, n): each row sums to 1."""
-    return np.asarray(
-        generator(seed, Stream.BOOTSTRAP_SEEDS, n).multinomial(n, np.full(n, 1 / n), size=n_resamples) / n
-    )
+    """Fraction of each of n rows in each resample, shape (n_resamples, n); those of a resample sum to 1."""
+    rng = generator(seed, Stream.BOOTSTRAP_SEEDS, n)
+    counts = rng.multinomial(n, np.full(n, 1 / n), size=n_resamples)
+    return np.asarray(counts / n)
 
 
 def column_weights(n: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.float32]]:
-    """Yield how often each of n columns is in a resample, for some resamples at a time, shape (some, n)."""
+    """Yield how often each of n columns is in a resample, in blocks of shape (n_resamples of the block, n)."""
     rng = generator(seed, Stream.BOOTSTRAP_TRIPLES)
     for block in blocks(n_resamples, max(1, CELLS // n)):
-        weights = np.empty((block.stop - block.start, n), dtype=np.float32)
-        drawn: NDArray[np.int32] = rng.integers(n, size=(len(weights), n), dtype=np.int32)
-        for row, picked in zip(weights, drawn, strict=True):  # one at a time stays in the cache
-            row[:] = np.bincount(picked, minlength=n)
+        size = block.stop - block.start
+        columns: NDArray[np.int32] = rng.integers(n, size=(size, n), dtype=np.int32)
+        weights = np.empty((size, n), dtype=np.float32)
+        for i in range(size):  # one resample at a time stays in the cache
+            weights[i] = np.bincount(columns[i], minlength=n)
         yield weights
 
 
 def expansion(n: int, level: float) -> float:
-    """By how much the spread of means of n resampled values must grow for an interval of this level; 1 for n = 1.
+    """Return the factor √(n/(n−1)) · t/z that widens the deviations of a resampled mean of n values.
+
+    t and z are the quantiles (1 + level)/2 of Student's distribution with n − 1 degrees of freedom and of the
+    normal distribution. A single value does not vary, so the factor is 1 for n = 1.
 
     Examples
     --------
     >>> [round(expansion(n, 0.95), 2) for n in (2, 3, 5, 10, 1000)]
     [9.17, 2.69, 1.58, 1.22, 1.0]
     """
-    if n == 1:  # one value does not vary, whatever its spread is multiplied by
+    if n == 1:
         return 1.0
     upper = (1 + level) / 2
     return float(np.sqrt(n / (n - 1)) * stdtrit(n - 1, upper) / ndtri(upper))
@@ -142,7 +193,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
     [0.03, 0.06, 0.06]
     """
     order = np.argsort(p_values, kind="stable")
-    steps = np.asarray(p_values)[order] * np.arange(len(order), 0, -1)
+    factors = np.arange(len(order), 0, -1)
+    increasing = np.maximum.accumulate(np.asarray(p_values)[order] * factors)
     corrected = np.empty(len(order))
-    corrected[order] = np.minimum(1, np.maximum.accumulate(steps))
+    corrected[order] = np.minimum(1, increasing)
     return [float(p) for p in corrected]

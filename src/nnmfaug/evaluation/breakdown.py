@@ -1,4 +1,4 @@
-"""Where an arm gains and loses: the same comparison for parts of the test triples."""
+"""Where an arm gains and loses: the comparison with the baseline on parts of the test triples."""
 
 from __future__ import annotations
 
@@ -7,22 +7,27 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nnmfaug.core.arrays import Array
+from nnmfaug.core.arrays import Array, Bools, Ids, Places
+from nnmfaug.core.checks import check_argument, check_fraction
 from nnmfaug.evaluation.bootstrap import resample
-from nnmfaug.evaluation.comparison import Kind, difference_table, metric_table, pair_runs
+from nnmfaug.evaluation.metrics import Kind, contributions
+from nnmfaug.evaluation.pairs import Pair, difference_table, metric_table, pair_runs
 from nnmfaug.evaluation.runs import Run
 from nnmfaug.graph.splits import Splits
 
 BANDS = ((0, "0"), (1, "1–2"), (3, "3–5"), (6, "6–10"), (11, "11–20"), (21, ">20"))
-"""The lowest degree of each band, and its name."""
+"""Lowest degree and name of each band."""
 RESAMPLES = 2_000
 
 
 @dataclass(frozen=True)
 class GroupDifference:
-    """An arm against the baseline on some test triples; of a single triple there is no interval."""
+    """An arm against the baseline on a group of test triples.
+
+    The fields are those of :class:`~nnmfaug.evaluation.comparison.Difference`. For a group of one triple, ``low``
+    and ``high`` are None.
+    """
 
     arm: str
     seeds: tuple[int, ...]
@@ -35,11 +40,41 @@ class GroupDifference:
 
 @dataclass(frozen=True)
 class Group:
-    """Test triples of one relation or one band of degrees, and how each arm did on them."""
+    """Test triples of one relation or one band of degrees, and the difference of each arm on them."""
 
     name: str
     n_triples: int
     differences: tuple[GroupDifference, ...]
+
+
+@dataclass(frozen=True)
+class MRRByGenerated:
+    """Filtered MRR of an arm and of the baseline: on test triples that the arm generated, and on the others.
+
+    Parameters
+    ----------
+    arm, seeds
+    n_generated, n_others
+        Number of test triples in each part, summed over the seeds. Each seed has its own generated triples.
+    baseline_on_generated, on_generated
+        MRR on the test triples that were generated: of the baseline and of the arm.
+    baseline_on_others, on_others
+        MRR on the other test triples.
+
+    Examples
+    --------
+    >>> MRRByGenerated("auto", (0, 1), 40, 360, 0.31, 0.92, 0.28, 0.29).on_others
+    0.29
+    """
+
+    arm: str
+    seeds: tuple[int, ...]
+    n_generated: int
+    n_others: int
+    baseline_on_generated: float
+    on_generated: float
+    baseline_on_others: float
+    on_others: float
 
 
 def breakdown(
@@ -52,38 +87,68 @@ def breakdown(
     kind: Kind = "filtered",
     level: float = 0.95,
 ) -> tuple[Group, ...]:
-    """Compare every arm with the baseline on parts of the test triples.
+    """Compare every arm with the baseline on groups of test triples.
 
-    ``by="relation"`` has a group for each relation of test, in the order of their ids; ``by="degree"`` has bands
-    of the number of train triples that the rarer of the two entities is in. Groups without triples are left out.
+    ``by="relation"`` makes a group for each relation of test, in the order of their ids. ``by="degree"`` makes
+    bands of the number of train triples about the rarer of the two entities. Empty groups are left out.
 
-    The intervals are for looking: they are not corrected for their number, so some of many leave out 0 by chance.
-    With one seed they say nothing about other seeds.
+    The intervals are for exploration: they are not corrected for their number, so some of many exclude 0 by
+    chance. With one seed they do not cover the noise between seeds.
 
     Examples
     --------
     >>> import nnmfaug as na
-    >>> from nnmfaug.evaluation.metrics import Ranks
     >>> splits = na.read_splits("nations")
     >>> ranks = np.arange(1.0, 1 + 2 * len(splits.test)).reshape(-1, 2)
-    >>> runs = [Run(arm, 0, Ranks(filtered=ranks + up, raw=ranks + up)) for arm, up in (("baseline", 0), ("x", 1))]
+    >>> runs = [na.Run("baseline", 0, na.Ranks(filtered=ranks, raw=ranks))]
+    >>> runs += [na.Run("x", 0, na.Ranks(filtered=ranks + 1, raw=ranks + 1))]
     >>> [(group.name, group.n_triples) for group in breakdown(runs, splits, by="degree")]
     [('>20', 201)]
     """
-    if not 0 < level < 1:
-        msg = f"level={level}: must be between 0 and 1, such as 0.95"
-        raise ValueError(msg)
+    check_fraction("level", level)
     pairs = pair_runs(runs, baseline)
-    if len(runs[0].ranks) != len(splits.test):
-        msg = f"runs with {len(runs[0].ranks)} test triples, but {splits.name} has {len(splits.test)}"
+    n_test = len(runs[0].ranks)
+    if n_test != len(splits.test):
+        msg = f"runs with {n_test} test triples, but {splits.name} has {len(splits.test)}"
         raise ValueError(f"{msg}: give the splits that the runs were tested on")
-    arms = [_Arm.of(arm, own, metric, kind) for arm, own in pairs.items()]
+    arms = [_ArmTables.of(arm, arm_pairs, metric, kind) for arm, arm_pairs in pairs.items()]
     return tuple(_group(name, rows, arms, level) for name, rows in _groups(splits, by))
 
 
+def mrr_by_generated(runs: Sequence[Run], baseline: str = "baseline") -> tuple[MRRByGenerated, ...]:
+    """Return the filtered MRR on test triples that were generated, and on the others, for each arm.
+
+    A gain on the first part comes from the generated triples themselves. A gain on the others shows that the model
+    has learned from them. Arms are left out if their runs do not list the generated test triples, or if one of the
+    two parts is empty.
+
+    Parameters
+    ----------
+    runs
+        Runs of :func:`~nnmfaug.run_experiment`: ``settings["generated"]["test_rows"]`` lists, for each run, the
+        positions in ``splits.test`` of generated triples.
+    baseline
+        The arm to compare with.
+
+    Examples
+    --------
+    >>> import nnmfaug as na
+    >>> before = np.array([[2.0, 2.0], [4.0, 4.0], [4.0, 4.0]])
+    >>> after = np.array([[1.0, 1.0], [4.0, 4.0], [2.0, 2.0]])
+    >>> runs = [na.Run("baseline", 0, na.Ranks(filtered=before, raw=before))]
+    >>> generated = {"generated": {"test_rows": [0]}}
+    >>> runs += [na.Run("auto", 0, na.Ranks(filtered=after, raw=after), generated)]
+    >>> (parts,) = na.mrr_by_generated(runs)
+    >>> parts.baseline_on_generated, parts.on_generated, parts.baseline_on_others, parts.on_others
+    (0.5, 1.0, 0.25, 0.375)
+    """
+    parts = [_by_generated(arm, arm_pairs) for arm, arm_pairs in pair_runs(runs, baseline).items()]
+    return tuple(part for part in parts if part is not None)
+
+
 @dataclass(frozen=True, eq=False)
-class _Arm:
-    """Tables of shape (n_seeds, n_triples), of which each group takes its columns."""
+class _ArmTables:
+    """Tables of shape (n_seeds, n_triples); a group takes its columns."""
 
     name: str
     seeds: tuple[int, ...]
@@ -91,37 +156,89 @@ class _Arm:
     differences: Array
 
     @classmethod
-    def of(cls, name: str, pairs: Sequence[tuple[Run, Run]], metric: str, kind: Kind) -> _Arm:
-        baseline = metric_table((base for _, base in pairs), metric, kind)
-        return cls(name, tuple(run.seed for run, _ in pairs), baseline, difference_table(pairs, metric, kind))
+    def of(cls, name: str, pairs: Sequence[Pair], metric: str, kind: Kind) -> _ArmTables:
+        seeds = tuple(run.seed for run, _ in pairs)
+        baseline = metric_table((baseline_run for _, baseline_run in pairs), metric, kind)
+        return cls(name, seeds, baseline, difference_table(pairs, metric, kind))
 
 
-def _group(name: str, rows: NDArray[np.intp], arms: Sequence[_Arm], level: float) -> Group:
-    found = resample([arm.differences[:, rows] for arm in arms], RESAMPLES, seed=0)
+def _group(name: str, rows: Places, arms: Sequence[_ArmTables], level: float) -> Group:
+    resampled = resample([arm.differences[:, rows] for arm in arms], RESAMPLES, seed=0)
     differences = []
-    for arm, each in zip(arms, found, strict=True):
-        base = float(arm.baseline[:, rows].mean())
+    for arm, each in zip(arms, resampled, strict=True):
+        baseline_mean = float(arm.baseline[:, rows].mean())
         low, high = each.interval(level) if len(rows) > 1 else (None, None)
-        differences.append(GroupDifference(arm.name, arm.seeds, base, base + each.mean, each.mean, low, high))
+        difference = GroupDifference(
+            arm=arm.name,
+            seeds=arm.seeds,
+            baseline_mean=baseline_mean,
+            mean=baseline_mean + each.mean,
+            difference=each.mean,
+            low=low,
+            high=high,
+        )
+        differences.append(difference)
     return Group(name, len(rows), tuple(differences))
 
 
-def _groups(splits: Splits, by: str) -> Iterator[tuple[str, NDArray[np.intp]]]:
+def _groups(splits: Splits, by: str) -> Iterator[tuple[str, Places]]:
+    """Yield the name of each group and the positions of its test triples."""
+    check_argument("by", by, by in ("relation", "degree"), "'relation' or 'degree'")
     if by == "relation":
-        labels, names = splits.test.triples[:, 1], splits.vocabulary.relations
-    elif by == "degree":
-        lowest, names = zip(*BANDS, strict=True)
-        labels = np.searchsorted(lowest, _rarer_degree(splits), side="right").astype(np.int32) - 1
+        names = splits.vocabulary.relations
+        labels = splits.test.triples[:, 1]
     else:
-        msg = f"by={by!r}: must be 'relation' or 'degree'"
-        raise ValueError(msg)
+        lowest, names = zip(*BANDS, strict=True)
+        bands = np.searchsorted(lowest, _rarer_degree(splits), side="right") - 1
+        labels = bands.astype(np.int32)
     for label in np.unique(labels).tolist():
         yield names[label], np.flatnonzero(labels == label)
 
 
-def _rarer_degree(splits: Splits) -> NDArray[np.int64]:
-    """Number of train triples that the rarer entity of each test triple is in; a self-loop is one triple."""
+def _rarer_degree(splits: Splits) -> Ids:
+    """Number of train triples about the rarer entity of each test triple; a self-loop counts once."""
     heads, _, tails = splits.train.triples.T
     ends = np.concatenate([heads, tails[heads != tails]])
     degrees = np.bincount(ends, minlength=splits.train.n_entities)
-    return np.asarray(degrees[splits.test.triples[:, [0, 2]]].min(axis=1))
+    test_ends = splits.test.triples[:, [0, 2]]
+    return np.asarray(degrees[test_ends].min(axis=1))
+
+
+def _by_generated(arm: str, pairs: Sequence[Pair]) -> MRRByGenerated | None:
+    arm_runs, baseline_runs = zip(*pairs, strict=True)
+    generated = [mask for run in arm_runs if (mask := _generated(run)) is not None]
+    if len(generated) < len(arm_runs):
+        return None
+    others = [~mask for mask in generated]
+    n_generated = int(np.sum(generated))
+    n_others = int(np.sum(others))
+    if n_generated == 0 or n_others == 0:
+        return None
+    return MRRByGenerated(
+        arm=arm,
+        seeds=tuple(run.seed for run in arm_runs),
+        n_generated=n_generated,
+        n_others=n_others,
+        baseline_on_generated=_mrr(baseline_runs, generated),
+        on_generated=_mrr(arm_runs, generated),
+        baseline_on_others=_mrr(baseline_runs, others),
+        on_others=_mrr(arm_runs, others),
+    )
+
+
+def _generated(run: Run) -> Bools | None:
+    """Whether each test triple was generated, shape (n_triples,); None if the run does not report it."""
+    rows = (run.settings.get("generated") or {}).get("test_rows")
+    if rows is None:
+        return None
+    mask = np.zeros(len(run.ranks), dtype=np.bool_)
+    mask[rows] = True
+    return mask
+
+
+def _mrr(runs: Sequence[Run], masks: Sequence[Bools]) -> float:
+    """Filtered MRR over the test triples of all runs, each run with its own mask."""
+    reciprocal_ranks = [
+        contributions(run.ranks.filtered, "mrr")[mask] for run, mask in zip(runs, masks, strict=True)
+    ]
+    return float(np.concatenate(reciprocal_ranks).mean())

@@ -1,4 +1,4 @@
-"""Whether an arm is better than the baseline: runs in, differences with intervals and a verdict out."""
+"""Whether an arm is better than the baseline: from runs to differences with intervals and verdicts."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from typing import Any, Literal
 import numpy as np
 
 from nnmfaug.core.arrays import Array
+from nnmfaug.core.checks import check_fraction, require
 from nnmfaug.evaluation.bootstrap import Resampled, holm, resample
-from nnmfaug.evaluation.metrics import HIGHER_IS_BETTER, METRICS, check_metric, contributions, summary
+from nnmfaug.evaluation.metrics import METRICS, Kind, check_metric, higher_is_better, summary
+from nnmfaug.evaluation.pairs import Pair, Pairs, difference_table, metric_table, pair_runs
 from nnmfaug.evaluation.runs import Run
 
-Kind = Literal["filtered", "raw"]
 Verdict = Literal["better", "worse", "no difference shown"]
 Cell = tuple[str, str]
 """An arm and a metric."""
-Pairs = dict[str, list[tuple[Run, Run]]]
-"""For each arm, its runs and those of the baseline with the same seeds."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean of each metric over the seeds of an arm, and its standard deviation between them (None of one seed)."""
+    """Mean and standard deviation of each metric over the seeds of an arm; with one seed the latter is None."""
 
     arm: str
     seeds: tuple[int, ...]
@@ -36,9 +35,24 @@ class Summary:
 class Difference:
     """An arm against the baseline in one metric, over the seeds that both have.
 
-    ``difference`` is ``mean − baseline_mean``, and ``relative`` its share of the baseline (None if that is 0);
-    ``low`` and ``high`` are the bounds of its interval, ``per_seed`` its value for each of the ``seeds``.
-    ``p_holm`` is ``p_value`` corrected for the number of arms.
+    Parameters
+    ----------
+    arm, metric, seeds
+    baseline_mean, mean
+        Mean of the metric over the seeds: of the baseline and of the arm.
+    difference
+        ``mean − baseline_mean``.
+    relative
+        ``difference / baseline_mean``; None if that mean is 0.
+    low, high
+        Bounds of the interval of the difference.
+    p_value
+        Smallest p for which the interval of level 1 − p excludes 0.
+    p_holm
+        The p-value, corrected for the number of arms.
+    verdict
+    per_seed
+        The difference for each of the seeds.
     """
 
     arm: str
@@ -58,10 +72,34 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All arms against the baseline in all metrics.
+    """All arms against the baseline in all metrics; :func:`compare` makes it.
 
-    ``rows`` are in the order of the arms, then of the metrics; ``summaries`` begin with the baseline; ``notes``
-    say what a reader should know before believing any of it.
+    Parameters
+    ----------
+    baseline, arms, seeds, metrics
+        What was compared.
+    kind
+        Whether ranks are filtered or raw.
+    level
+        Level of the intervals, such as 0.95.
+    n_triples
+        Number of test triples.
+    n_resamples, bootstrap_seed
+        Size and seed of the bootstrap.
+    rows
+        A difference for each arm and metric, in the order of the arms, then of the metrics.
+    summaries
+        Means of the baseline, then of each arm.
+    notes
+        Limits of this comparison, such as too few seeds.
+
+    Examples
+    --------
+    >>> from nnmfaug.evaluation.metrics import Ranks
+    >>> ranks = Ranks(filtered=np.full((9, 2), 4.0), raw=np.full((9, 2), 5.0))
+    >>> comparison = compare([Run(arm, seed, ranks) for arm in ("baseline", "copy") for seed in range(3)])
+    >>> comparison.arms, comparison.seeds, comparison.row("copy").mean
+    (('copy',), (0, 1, 2), 0.25)
     """
 
     baseline: str
@@ -78,7 +116,7 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
     def row(self, arm: str, metric: str = "mrr") -> Difference:
-        """Return one of the rows."""
+        """Return the difference of one arm in one metric."""
         for row in self.rows:
             if (row.arm, row.metric) == (arm, metric):
                 return row
@@ -98,14 +136,15 @@ def compare(
 ) -> Comparison:
     """Compare every arm with the baseline, paired by seed and test triple.
 
-    The interval is that of a bootstrap over seeds and test triples, see :mod:`nnmfaug.evaluation.bootstrap`.
-    An arm is called better or worse if the interval leaves out 0 and the p-value does too when corrected for the
-    number of arms (Holm, within each metric). With one seed it is never called either.
+    The interval comes from a bootstrap over seeds and test triples, see :mod:`nnmfaug.evaluation.bootstrap`.
+    The verdict is "better" or "worse" if the interval excludes 0 and the p-value, corrected for the number of arms
+    (Holm, within each metric), is below 1 − level. With one seed it is always "no difference shown".
 
     Examples
     --------
     >>> from nnmfaug.evaluation.metrics import Ranks
-    >>> rng, runs = np.random.default_rng(0), []
+    >>> rng = np.random.default_rng(0)
+    >>> runs = []
     >>> for seed in range(5):
     ...     ranks = rng.integers(2, 50, size=(200, 2)) + rng.integers(0, 3, size=(200, 2))
     ...     runs.append(Run("baseline", seed, Ranks(filtered=ranks, raw=ranks)))
@@ -113,101 +152,77 @@ def compare(
     >>> compare(runs).row("one up").verdict, compare(runs, kind="raw").row("one up").verdict
     ('better', 'no difference shown')
     """
-    _check_numbers(metrics, n_resamples, level)
+    metrics = tuple(dict.fromkeys(metrics))
+    _check_options(metrics, n_resamples, level)
     pairs = pair_runs(runs, baseline)
-    cells = [(arm, metric) for arm in pairs for metric in dict.fromkeys(metrics)]
+    cells = [(arm, metric) for arm in pairs for metric in metrics]
     tables = [difference_table(pairs[arm], metric, kind) for arm, metric in cells]
-    found = dict(zip(cells, resample(tables, n_resamples, seed), strict=True))
+    resampled = dict(zip(cells, resample(tables, n_resamples, seed), strict=True))
     return Comparison(
         baseline=baseline,
         arms=tuple(pairs),
-        seeds=tuple(sorted({run.seed for own in pairs.values() for run, _ in own})),
-        metrics=tuple(dict.fromkeys(metrics)),
+        seeds=_compared_seeds(pairs),
+        metrics=metrics,
         kind=kind,
         level=level,
         n_triples=tables[0].shape[1],
         n_resamples=n_resamples,
         bootstrap_seed=seed,
-        rows=tuple(_rows(pairs, found, kind, level)),
+        rows=tuple(_differences(pairs, resampled, kind, level)),
         summaries=tuple(_summary(runs, arm, metrics, kind) for arm in (baseline, *pairs)),
         notes=tuple(_notes(runs, pairs, baseline)),
     )
 
 
 def to_json(comparison: Comparison) -> dict[str, Any]:
-    """Return plain data for JSON."""
+    """Return a comparison as plain data for JSON."""
     plain: dict[str, Any] = json.loads(json.dumps(asdict(comparison), allow_nan=False))
     return plain
 
 
-def pair_runs(runs: Iterable[Run], baseline: str) -> Pairs:
-    """Pair the runs of each arm with those of the baseline, by seed; arms in the order they come in."""
-    known: dict[str, dict[int, Run]] = {}
-    for run in runs:
-        if run.seed in known.setdefault(run.arm, {}):
-            msg = f"two runs of arm {run.arm!r} with seed {run.seed}: leave one of them out"
-            raise ValueError(msg)
-        known[run.arm][run.seed] = run
-    sizes = sorted({len(run.ranks) for own in known.values() for run in own.values()})
-    if len(sizes) > 1:
-        msg = f"runs with {' and '.join(map(str, sizes))} test triples: compare runs on one data set"
-        raise ValueError(msg)
-    if baseline not in known:
-        msg = f"baseline={baseline!r}: there is no run of it, only of {sorted(known)}; name one of these or run it"
-        raise ValueError(msg)
-    base = known.pop(baseline)
-    if not known:
-        msg = f"only runs of the baseline {baseline!r}: run another arm to compare it with"
-        raise ValueError(msg)
-    pairs = {arm: [(own[seed], base[seed]) for seed in sorted(own) if seed in base] for arm, own in known.items()}
-    if alone := [arm for arm, own in pairs.items() if not own]:
-        msg = f"arm {alone[0]!r} has no seed in common with {baseline!r}: run both with the same seeds"
-        raise ValueError(msg)
-    return pairs
+def _compared_seeds(pairs: Pairs) -> tuple[int, ...]:
+    seeds = {run.seed for arm_pairs in pairs.values() for run, _ in arm_pairs}
+    return tuple(sorted(seeds))
 
 
-def metric_table(runs: Iterable[Run], metric: str, kind: Kind) -> Array:
-    """What each test triple adds to the metric in each run, shape (n_runs, n_triples)."""
-    if kind not in ("filtered", "raw"):
-        msg = f"kind={kind!r}: must be 'filtered' or 'raw'"
-        raise ValueError(msg)
-    return np.stack([contributions(getattr(run.ranks, kind), metric) for run in runs])
-
-
-def difference_table(pairs: Sequence[tuple[Run, Run]], metric: str, kind: Kind) -> Array:
-    """Arm minus baseline for each seed and test triple, shape (n_seeds, n_triples)."""
-    arm, base = (metric_table(side, metric, kind) for side in zip(*pairs, strict=True))
-    return np.asarray(arm - base)
-
-
-def _rows(pairs: Pairs, found: Mapping[Cell, Resampled], kind: Kind, level: float) -> Iterator[Difference]:
-    p_values = {cell: each.p_value() for cell, each in found.items()}
+def _differences(
+    pairs: Pairs, resampled: Mapping[Cell, Resampled], kind: Kind, level: float
+) -> Iterator[Difference]:
+    p_values = {cell: each.p_value() for cell, each in resampled.items()}
     p_holm = _corrected(p_values)
-    for (arm, metric), each in found.items():
-        means = np.array([metric_table(pair, metric, kind).mean(axis=1) for pair in pairs[arm]])
-        mean, base = (float(side) for side in means.mean(axis=0))
+    for (arm, metric), each in resampled.items():
+        means = _seed_means(pairs[arm], metric, kind)
+        mean, baseline_mean = (float(side) for side in means.mean(axis=0))
         low, high = each.interval(level)
-        shown = len(pairs[arm]) > 1 and p_holm[arm, metric] < 1 - level and not low <= 0 <= high
-        good = (each.mean > 0) == HIGHER_IS_BETTER[metric]
+        shown = len(means) > 1 and p_holm[arm, metric] < 1 - level and not low <= 0 <= high
         yield Difference(
             arm=arm,
             metric=metric,
             seeds=tuple(run.seed for run, _ in pairs[arm]),
-            baseline_mean=base,
+            baseline_mean=baseline_mean,
             mean=mean,
             difference=each.mean,
-            relative=each.mean / base if base else None,
+            relative=each.mean / baseline_mean if baseline_mean else None,
             low=low,
             high=high,
             p_value=p_values[arm, metric],
             p_holm=p_holm[arm, metric],
-            verdict="no difference shown" if not shown else "better" if good else "worse",
-            per_seed=tuple(float(mine - theirs) for mine, theirs in means),
+            verdict=_verdict(each.mean, metric) if shown else "no difference shown",
+            per_seed=tuple(float(arm_mean - base) for arm_mean, base in means),
         )
 
 
+def _seed_means(pairs: Sequence[Pair], metric: str, kind: Kind) -> Array:
+    """The metric of the arm and of the baseline for each seed, shape (n_seeds, 2)."""
+    return np.array([metric_table(pair, metric, kind).mean(axis=1) for pair in pairs])
+
+
+def _verdict(difference: float, metric: str) -> Verdict:
+    return "better" if (difference > 0) == higher_is_better(metric) else "worse"
+
+
 def _corrected(p_values: Mapping[Cell, float]) -> dict[Cell, float]:
-    """Correct for the number of arms, each metric by itself."""
+    """Correct p-values for the number of arms, within each metric."""
     corrected: dict[Cell, float] = {}
     for metric in dict.fromkeys(metric for _, metric in p_values):
         cells = [cell for cell in p_values if cell[1] == metric]
@@ -216,37 +231,38 @@ def _corrected(p_values: Mapping[Cell, float]) -> dict[Cell, float]:
 
 
 def _summary(runs: Iterable[Run], arm: str, metrics: Sequence[str], kind: Kind) -> Summary:
-    own = sorted((run for run in runs if run.arm == arm), key=lambda run: run.seed)
-    all_metrics = [summary(getattr(run.ranks, kind)) for run in own]
-    values = {metric: np.array([each[metric] for each in all_metrics]) for metric in metrics}
+    arm_runs = sorted((run for run in runs if run.arm == arm), key=lambda run: run.seed)
+    summaries = [summary(run.ranks.of_kind(kind)) for run in arm_runs]
+    values = {metric: np.array([each[metric] for each in summaries]) for metric in metrics}
+    several = len(arm_runs) > 1
     return Summary(
-        arm,
-        tuple(run.seed for run in own),
-        {metric: float(v.mean()) for metric, v in values.items()},
-        {metric: float(v.std(ddof=1)) if len(v) > 1 else None for metric, v in values.items()},
+        arm=arm,
+        seeds=tuple(run.seed for run in arm_runs),
+        means={metric: float(x.mean()) for metric, x in values.items()},
+        deviations={metric: float(x.std(ddof=1)) if several else None for metric, x in values.items()},
     )
 
 
 def _notes(runs: Iterable[Run], pairs: Pairs, baseline: str) -> Iterator[str]:
-    counts = {arm: len(own) for arm, own in pairs.items()}
-    if alone := [arm for arm, n in counts.items() if n == 1]:
-        yield f"{', '.join(alone)}: one seed cannot tell seed noise from an effect; run at least 3, better 5"
-    if 2 in counts.values():
+    n_seeds = {arm: len(arm_pairs) for arm, arm_pairs in pairs.items()}
+    single = [arm for arm, n in n_seeds.items() if n == 1]
+    if single:
+        yield f"{', '.join(single)}: one seed cannot tell seed noise from an effect; run at least 3, better 5"
+    if 2 in n_seeds.values():
         yield "two seeds say little about the noise between seeds, so intervals are very wide; run 5"
     all_seeds = {run.seed for run in runs if run.arm in {baseline, *pairs}}
-    for arm, own in pairs.items():
-        if left := sorted(all_seeds - {run.seed for run, _ in own}):
-            yield f"{arm}: compared without seeds {', '.join(map(str, left))}, which it or {baseline} lacks"
+    for arm, arm_pairs in pairs.items():
+        missing = sorted(all_seeds - {run.seed for run, _ in arm_pairs})
+        if missing:
+            yield f"{arm}: compared without seeds {', '.join(map(str, missing))}, which it or {baseline} lacks"
 
 
-def _check_numbers(metrics: Sequence[str], n_resamples: int, level: float) -> None:
+def _check_options(metrics: Sequence[str], n_resamples: int, level: float) -> None:
+    require(len(metrics) > 0, "metrics=(): name at least one")
     for metric in metrics:
         check_metric(metric)
-    if not metrics:
-        raise ValueError("metrics=(): name at least one")
-    if not 0 < level < 1:
-        msg = f"level={level}: must be between 0 and 1, such as 0.95"
-        raise ValueError(msg)
-    if n_resamples * (1 - level) < 10:  # or hardly a resample would lie beyond the bounds
-        msg = f"n_resamples={n_resamples}: must be at least {int(np.ceil(10 / (1 - level)))} for level={level}"
-        raise ValueError(msg)
+    check_fraction("level", level)
+    least = int(np.ceil(10 / (1 - level)))  # with fewer, hardly any resample lies beyond the bounds
+    require(
+        n_resamples * (1 - level) >= 10, f"n_resamples={n_resamples}: must be at least {least} for level={level}"
+    )

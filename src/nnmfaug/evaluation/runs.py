@@ -1,6 +1,6 @@
-"""One arm trained with one seed, as two files: ``<name>.npz`` with the ranks, ``<name>.json`` with the rest.
+"""One arm trained with one seed, stored in two files: ``<name>.npz`` has the ranks, ``<name>.json`` the rest.
 
-The JSON is written last and holds the checksum of the ranks: where it is, the run is whole.
+The JSON is written last and contains the checksum of the ranks. If it exists, the run is complete.
 """
 
 from __future__ import annotations
@@ -16,29 +16,43 @@ from typing import Any
 
 import numpy as np
 
-from nnmfaug.core.checks import require
+from nnmfaug.core.checks import check_at_least, require
 from nnmfaug.core.errors import DataError
 from nnmfaug.evaluation.metrics import Ranks, summary
 from nnmfaug.io.files import replacing
 from nnmfaug.io.npz import BROKEN, read_arrays, write_arrays
 
-FORMAT, VERSION = "nnmfaug run", 1
-_KEYS = {"arm", "seed", "n_extra", "settings", "losses", "curve", "seconds"}
-_KEYS |= {"format", "version", "metrics", "ranks_sha256"}
+FORMAT = "nnmfaug run"
+VERSION = 1
+_KEYS = {
+    "format",
+    "version",
+    "arm",
+    "seed",
+    "n_extra",
+    "metrics",
+    "settings",
+    "losses",
+    "curve",
+    "seconds",
+    "ranks_sha256",
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What came of training one arm with one seed.
+    """The outcome of training one arm with one seed.
 
     Parameters
     ----------
-    arm, seed
-        Which way of training, and with which seed. Runs of two arms with the same seed are a pair.
+    arm
+        Name of the arm.
+    seed
+        Seed of the training. Runs of two arms with the same seed are a pair.
     ranks
-        Of the test triples, in the order of ``splits.test.triples``.
+        Ranks of the test triples, in the order of ``splits.test.triples``.
     settings
-        Plain data for JSON: whatever it takes to train this again.
+        Plain data for JSON: everything needed to train this run again.
     losses
         Mean loss of each epoch.
     curve
@@ -46,7 +60,7 @@ class Run:
     n_extra
         Number of generated triples.
     seconds
-        How long the parts took; all else is the same when it is run again.
+        Duration of each part. Everything else is identical when the run is repeated.
 
     Examples
     --------
@@ -65,26 +79,39 @@ class Run:
 
     def __post_init__(self) -> None:
         _check_name(self.arm, self.seed)
-        if self.n_extra < 0:
-            msg = f"n_extra={self.n_extra}: must not be negative"
-            raise ValueError(msg)
-        if not all("epoch" in point for point in self.curve):
-            raise ValueError("a point of the curve without its epoch: add epoch=…")
-        own: dict[str, Any] = {
+        check_at_least("n_extra", self.n_extra, 0)
+        have_epochs = all("epoch" in point for point in self.curve)
+        require(have_epochs, "a point of the curve without its epoch: add epoch=…")
+        plain_values: dict[str, Any] = {
             "settings": _plain(self.settings),
             "losses": tuple(float(loss) for loss in self.losses),
-            "curve": tuple(_numbers(point) for point in self.curve),
+            "curve": tuple(_plain_point(point) for point in self.curve),
             "seconds": {name: float(value) for name, value in self.seconds.items()},
         }
-        for name, value in own.items():
+        for name, value in plain_values.items():
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         return f"<Run: {self.arm}, seed {self.seed}, {len(self.ranks)} test triples>"
 
 
+def by_arm(runs: Iterable[Run]) -> dict[str, list[Run]]:
+    """Return the runs of each arm; arms and runs keep their order.
+
+    Examples
+    --------
+    >>> ranks = Ranks(filtered=np.ones((5, 2)), raw=np.ones((5, 2)))
+    >>> by_arm([Run("baseline", 0, ranks), Run("auto", 0, ranks), Run("baseline", 1, ranks)])
+    {'baseline': [<Run: baseline, seed 0, ...>, <Run: baseline, seed 1, ...>], 'auto': [<Run: auto, seed 0, ...>]}
+    """
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(run.arm, []).append(run)
+    return groups
+
+
 def run_path(folder: str | Path, arm: str, seed: int) -> Path:
-    """Return where the JSON of a run is: its name is safe on every system, and no other run has it.
+    """Return the path of a run's JSON file: safe on every system, and different for every run.
 
     Examples
     --------
@@ -95,8 +122,9 @@ def run_path(folder: str | Path, arm: str, seed: int) -> Path:
     """
     _check_name(arm, seed)
     slug = re.sub(r"[^a-z0-9_]+", "-", arm.lower())[:40].strip("-") or "arm"
-    if slug != arm:  # no slug holds a ~, so no arm has the name that another one gets here
-        slug += "~" + hashlib.sha256(arm.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    if slug != arm:  # a slug contains no ~, so the checksum keeps arms with equal slugs apart
+        checksum = hashlib.sha256(arm.encode("utf-8", "surrogatepass")).hexdigest()
+        slug += "~" + checksum[:12]
     return Path(folder) / f"{slug}-seed{seed}.json"
 
 
@@ -110,44 +138,48 @@ def save_run(run: Run, folder: str | Path) -> Path:
     (0.5, 0.25)
     """
     path = run_path(folder, run.arm, run.seed)
-    path.unlink(missing_ok=True)  # an old one would stand beside new ranks for a moment
+    path.unlink(missing_ok=True)  # an old JSON must not be found beside new ranks
     with replacing(path.with_suffix(".npz")) as draft:
         write_arrays(draft, {"filtered": run.ranks.filtered, "raw": run.ranks.raw})
-        digest = hashlib.sha256(draft.read_bytes()).hexdigest()
-    text = json.dumps(_document(run, digest), indent=1, allow_nan=False)
+        checksum = _checksum(draft)
+    text = json.dumps(_document(run, checksum), indent=1, allow_nan=False)
     with replacing(path) as draft:
         draft.write_text(text + "\n", encoding="utf-8")
     return path
 
 
 def load_run(path: str | Path) -> Run:
-    """Read what :func:`save_run` wrote, given the path of the JSON; anything else is a ``DataError``."""
+    """Read a run that :func:`save_run` wrote, by the path of its JSON; raise ``DataError`` for anything else."""
     path = Path(path)
     if not path.is_file():
         raise DataError("no such file: save_run writes one for each arm and seed", path=path)
-    path.open("rb").close()  # what may not be read is not a broken file
+    path.open("rb").close()  # a file without read permission is an OSError, not a broken run
     try:
-        document = json.loads(path.read_bytes())
-        require(document["format"] == FORMAT, "it is something else")
-        require(document["version"] == VERSION, f"it has version {document['version']!r}, not {VERSION}")
-        require(set(document) == _KEYS, "entries are missing or too many")
-        return _restore(document, path)
+        return _restore(json.loads(path.read_bytes()), path)
     except BROKEN as error:
-        why = str(error) or type(error).__name__
-    todo = f"delete {path.stem}.json and {path.stem}.npz, and start the command again"
-    raise DataError(f"not a whole run: {todo} ({why})", path=path)
+        reason = str(error) or type(error).__name__
+    advice = f"delete {path.stem}.json and {path.stem}.npz, and start the command again"
+    raise DataError(f"not a complete run: {advice} ({reason})", path=path)
 
 
 def load_runs(folder: str | Path) -> list[Run]:
-    """Read all runs of a folder, sorted by arm, then seed; what is not named like a run is passed over."""
+    """Read all runs of a folder, sorted by arm, then seed; files with other names are ignored.
+
+    Examples
+    --------
+    >>> ranks = Ranks(filtered=np.ones((5, 2)), raw=np.ones((5, 2)))
+    >>> paths = [save_run(Run(arm, 0, ranks), "runs") for arm in ("baseline", "auto")]
+    >>> load_runs("runs")
+    [<Run: auto, seed 0, 5 test triples>, <Run: baseline, seed 0, 5 test triples>]
+    """
     folder = Path(folder)
     if not folder.is_dir():
-        raise DataError("no such folder: runs are kept in one", path=folder)
+        raise DataError("no such folder: give the folder that contains the runs", path=folder)
     runs = [load_run(path) for path in sorted(folder.glob("*-seed[0-9]*.json"))]
     return sorted(runs, key=lambda run: (run.arm, run.seed))
 
 
-def _document(run: Run, digest: str) -> dict[str, Any]:
+def _document(run: Run, checksum: str) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -156,45 +188,53 @@ def _document(run: Run, digest: str) -> dict[str, Any]:
         "n_extra": run.n_extra,
         "metrics": {"filtered": summary(run.ranks.filtered), "raw": summary(run.ranks.raw)},
         "settings": run.settings,
-        "losses": _writable(run.losses),
-        "curve": [dict(zip(point, _writable(point.values()), strict=True)) for point in run.curve],
+        "losses": [_json_number(loss) for loss in run.losses],
+        "curve": [{name: _json_number(value) for name, value in point.items()} for point in run.curve],
         "seconds": run.seconds,
-        "ranks_sha256": digest,
+        "ranks_sha256": checksum,
     }
 
 
 def _restore(document: dict[str, Any], path: Path) -> Run:
+    """Return the run of a document; raise one of ``BROKEN`` for a document or ranks that are not complete."""
+    _check_document(document, path)
+    return Run(
+        arm=document["arm"],
+        seed=document["seed"],
+        ranks=Ranks(**read_arrays(path.with_suffix(".npz"), {})),
+        settings=document["settings"],
+        losses=tuple(float(loss) for loss in document["losses"]),
+        curve=tuple(_plain_point(point) for point in document["curve"]),
+        n_extra=document["n_extra"],
+        seconds=document["seconds"],
+    )
+
+
+def _check_document(document: dict[str, Any], path: Path) -> None:
+    require(document["format"] == FORMAT, "it is not a run")
+    require(document["version"] == VERSION, f"it has version {document['version']!r}, not {VERSION}")
+    require(set(document) == _KEYS, "entries are missing, or there are unknown ones")
     ranks = path.with_suffix(".npz")
     require(ranks.is_file(), f"{ranks.name} is missing")
-    digest = hashlib.sha256(ranks.read_bytes()).hexdigest()
-    require(digest == document["ranks_sha256"], f"{ranks.name} has changed")
-    arm, seed, n_extra = document["arm"], document["seed"], document["n_extra"]
-    require(
-        isinstance(arm, str) and type(seed) is int and type(n_extra) is int, "a name or number of the wrong type"
-    )
-    require(run_path(path.parent, arm, seed).name == path.name, f"{arm!r} with seed {seed} has another file name")
-    return Run(
-        arm,
-        seed,
-        Ranks(**read_arrays(ranks, {})),
-        document["settings"],
-        tuple(float(loss) for loss in document["losses"]),
-        tuple(_numbers(point) for point in document["curve"]),
-        n_extra,
-        document["seconds"],
-    )
+    require(_checksum(ranks) == document["ranks_sha256"], f"{ranks.name} has changed")
+    arm, seed = document["arm"], document["seed"]
+    good_types = isinstance(arm, str) and type(seed) is int and type(document["n_extra"]) is int
+    require(good_types, "a name or number of the wrong type")
+    expected = run_path(path.parent, arm, seed).name
+    require(expected == path.name, f"the file name of {arm!r} with seed {seed} is {expected}")
+
+
+def _checksum(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _check_name(arm: str, seed: int) -> None:
-    if not arm:
-        raise ValueError("an arm without a name: give it one, such as 'baseline'")
-    if seed < 0:
-        msg = f"seed={seed}: must not be negative"
-        raise ValueError(msg)
+    require(bool(arm), "an arm without a name: give it one, such as 'baseline'")
+    check_at_least("seed", seed, 0)
 
 
 def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy as JSON gives it back, so that a run is the same before and after its file."""
+    """Return a copy as JSON restores it, so that a run is the same before saving and after loading."""
     try:
         plain: dict[str, Any] = json.loads(json.dumps(dict(settings), allow_nan=False))
     except (TypeError, ValueError) as error:
@@ -203,11 +243,13 @@ def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _writable(values: Iterable[float]) -> list[float | str]:
-    """JSON has no infinity: such a number, of a model that has diverged, becomes text and comes back as it was."""
-    return [value if math.isfinite(value) else str(value) for value in values]
+def _plain_point(point: Mapping[str, Any]) -> dict[str, float]:
+    """Return a point of the curve with Python's numbers; whole numbers, such as the epoch, stay whole."""
+    return {
+        name: int(value) if isinstance(value, int | np.integer) else float(value) for name, value in point.items()
+    }
 
 
-def _numbers(point: Mapping[str, Any]) -> dict[str, float]:
-    """Whole numbers, such as the epoch, stay whole."""
-    return {name: int(v) if isinstance(v, int | np.integer) else float(v) for name, v in point.items()}
+def _json_number(value: float) -> float | str:
+    """Return a number that JSON can represent; an infinity or NaN of a diverged model becomes text."""
+    return value if math.isfinite(value) else str(value)
