@@ -49,6 +49,12 @@ NASTY = (
 """Names that every layout can hold."""
 
 
+@pytest.fixture(autouse=True)
+def _output_as_wide_as_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables are not cut to a terminal, which parallel test runs pretend to have."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def archives() -> Path:
     """The folder of the published archives: not given, a skip; given but not whole, a failure."""

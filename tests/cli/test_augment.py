@@ -66,11 +66,11 @@ def test_too_many_by_default_says_what_the_default_was_and_how_many_there_are(tm
     assert "--all" in message
     code, message = augment("umls", "--clusters", "3", "--amount", "1000000", cwd=tmp_path)
     assert code == 1
-    assert "1,000,000 new triples were asked for, but only" in message
+    assert "1,000,000 new triples were requested, but only" in message
     assert "pass --all" in message
     code, message = augment("umls", "--clusters", "3", "--quota", "isa=1000000", cwd=tmp_path)
     assert code == 1
-    assert "relation 'isa': 1,000,000 new triples were asked for" in message
+    assert "relation 'isa': 1,000,000 new triples were requested" in message
     assert "--all" not in message
 
 

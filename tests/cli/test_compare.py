@@ -118,7 +118,7 @@ def test_an_amount_is_a_limit_for_auto_and_settings_for_a_data_set_are_told(tmp_
 def test_too_much_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
     done = run("compare", "nations", *SMALL, "--arm", "nnmf", "--amount", "1000000", "-o", str(tmp_path / "x"))
     assert done.returncode == 1
-    assert "arm nnmf: 1,000,000 new triples were asked for, but only" in done.stderr
+    assert "arm nnmf: 1,000,000 new triples were requested, but only" in done.stderr
     assert not (tmp_path / "x").exists()
 
 

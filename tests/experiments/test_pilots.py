@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import nnmfaug as na
-from nnmfaug.experiments.arms import Given
 from tests.cli.test_main import run
 
 SMALL = na.LinkPredictor(model="transe", dim=16, epochs=30, batch_size=256)
@@ -24,29 +23,30 @@ def splits() -> na.Splits:
 
 
 def test_facts_are_chosen_and_noise_is_not(splits: na.Splits) -> None:
-    facts = na.run_pilot(splits, SMALL, na.Augmentation(Given(splits.valid), 199, na.Constant()), options=ONE)
+    facts = na.run_pilot(splits, SMALL, na.Augmentation(na.Given(splits.valid), 199, na.Constant()), options=ONE)
     assert facts.amount == len(splits.valid) == 199
     noise = na.Augmentation(na.RandomTriples(), 1.0, na.Constant())
     found = na.run_pilot(na.read_splits("umls"), SMALL, noise, parts=(1.0,), options=ONE)
     assert found.amount == 0
-    assert "it is best without" in found.reason
+    assert "adding none is best" in found.reason
 
 
 def test_the_first_triples_and_their_weights_are_used(splits: na.Splits, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen, real = [], na.LinkPredictor.train
+    seen: list[Any] = []
+    real = na.LinkPredictor.train
 
-    def train(self: na.LinkPredictor, splits: na.Splits, extra: Any = None, **kwargs: Any) -> na.Trained:
-        seen.append((extra, kwargs["options"].extra_weight))
-        return real(self, splits, extra, **kwargs)
+    def train(self: na.LinkPredictor, splits: na.Splits, data: na.TrainingSet, **kwargs: Any) -> na.Trained:
+        seen.append(data)
+        return real(self, splits, data, **kwargs)
 
     monkeypatch.setattr(na.LinkPredictor, "train", train)
     weighed = na.Augmentation(na.Rules(), 40, na.Constant(), weight="probability")
     found = na.run_pilot(splits, replace(SMALL, epochs=3), weighed, parts=(0.5, 1.0), options=ONE)
     assert set(found.scores) == {0, 20, 40}
     best = na.Rules().fit(splits.train).top(40)
-    for n, (extra, weight) in zip((20, 40), seen[1:], strict=True):
-        assert np.array_equal(extra.triples, best.triples[:n])
-        assert weight == tuple(na.Rules().fit(splits.train).confidence[:n].tolist())
+    for n, data in zip((20, 40), seen[1:], strict=True):
+        assert np.array_equal(data.added.triples, best.triples[:n])
+        assert np.array_equal(data.weights, na.Rules().fit(splits.train).confidence[:n])
 
 
 def test_triples_that_weigh_by_probability_are_tried_by_it(splits: na.Splits) -> None:
@@ -63,11 +63,11 @@ def test_triples_that_weigh_by_probability_are_tried_by_it(splits: na.Splits) ->
             {0: 0.1, 5: 0.3, 9: 0.31},
             {0: 0.02, 5: 0.02, 9: 0.0},
             5,
-            "5 triples are not clearly worse than the best",
+            "adding 5 triples is not clearly worse than the best",
         ),
-        ({0: 0.1, 5: 0.28, 9: 0.31}, {0: 0.02, 5: 0.02, 9: 0.0}, 9, "9 triples are best"),
-        ({0: 0.3, 5: 0.31}, {0: 0.02, 5: 0.0}, 0, "it is not clearly worse than the best without"),
-        ({0: 0.3, 5: 0.2}, {0: 0.0, 5: 0.2}, 0, "it is best without"),
+        ({0: 0.1, 5: 0.28, 9: 0.31}, {0: 0.02, 5: 0.02, 9: 0.0}, 9, "adding 9 triples is best"),
+        ({0: 0.3, 5: 0.31}, {0: 0.02, 5: 0.0}, 0, "adding none is not clearly worse than the best"),
+        ({0: 0.3, 5: 0.2}, {0: 0.0, 5: 0.2}, 0, "adding none is best"),
     ],
 )
 def test_the_fewest_that_will_do_are_chosen(
@@ -108,7 +108,7 @@ def test_the_command_line_tells_what_was_tried(tmp_path: Path) -> None:
     )
     done = run(*common, "--arm", "auto", "--pilot", "-o", "runs", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "note: pilot runs, MRR on valid by number of triples: 0: " in done.stderr
+    assert "note: pilot runs, MRR on valid by number of generated triples: 0: " in done.stderr
     kept, first = tmp_path / "runs" / "pilot.json", done
     scores = json.loads(kept.read_text())["scores"]
     document = json.loads((tmp_path / "runs" / "comparison.json").read_text())
@@ -121,7 +121,7 @@ def test_the_command_line_tells_what_was_tried(tmp_path: Path) -> None:
     done = run(*common, "--arm", "auto", "--pilot", "--json", "-o", "none", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "0: 0.9990" in done.stderr
-    assert "it is best without" in done.stderr
+    assert "adding none is best" in done.stderr
     assert [entry["n_extra"] for entry in json.loads(done.stdout)["runs"]] == [0, 0]
     (tmp_path / "again" / "pilot.json").unlink()
     done = run(*common, "--arm", "auto", "--pilot", "-o", "again", cwd=tmp_path)

@@ -11,7 +11,6 @@ import pytest
 import nnmfaug as na
 from nnmfaug.core.progress import reporting_to
 from nnmfaug.experiments import runner as experiment
-from nnmfaug.experiments.arms import Duplicate, Given
 from nnmfaug.experiments.runner import model_folder
 from nnmfaug.io import to_pykeen
 from nnmfaug.linkpred import predictor
@@ -29,7 +28,7 @@ def splits() -> na.Splits:
 
 def arms() -> dict[str, na.Augmentation | None]:
     method = na.NNMFAug(cluster=na.Agglomerative(n_clusters=3))
-    return {"baseline": None, "nnmf": na.Augmentation(method), "duplicate": na.Augmentation(Duplicate(), 50)}
+    return {"baseline": None, "nnmf": na.Augmentation(method), "duplicate": na.Augmentation(na.Duplicate(), 50)}
 
 
 def test_a_folder_has_every_run_and_the_models_of_the_first_seed(splits: na.Splits, tmp_path: Path) -> None:
@@ -114,10 +113,10 @@ def test_what_old_runs_lack_is_told(splits: na.Splits, tmp_path: Path, monkeypat
         na.run_experiment(splits, SMALL, {"baseline": None}, seeds=[0], folder=tmp_path, options=ONE)
         na.run_experiment(splits, SMALL, {"baseline": None}, seeds=[0], folder=tmp_path, options=ONE)
     curved = replace(ONE, evaluate_every=1)
-    with pytest.warns(UserWarning, match="1 of the runs that are here already have no curve"):
+    with pytest.warns(UserWarning, match="1 of the existing runs have no learning curve"):
         na.run_experiment(splits, SMALL, {"baseline": None}, seeds=range(2), folder=tmp_path, options=curved)
     monkeypatch.setattr(experiment, "version", lambda _: "99")
-    with pytest.warns(UserWarning, match=r"are by nnmfaug \d\S*, new ones are by 99"):
+    with pytest.warns(UserWarning, match=r"holds runs of nnmfaug \d\S*; new runs use 99"):
         na.run_experiment(splits, SMALL, {"baseline": None}, seeds=range(3), folder=tmp_path, options=ONE)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # nothing is new
@@ -134,17 +133,17 @@ def test_each_seed_draws_triples_of_its_own_from_train_alone(splits: na.Splits) 
 
 
 def test_a_duplicate_repeats_train_and_only_train(splits: na.Splits) -> None:
-    triples = na.Augmentation(Duplicate(), 100).generate(splits.train, 0).graph
+    triples = na.Augmentation(na.Duplicate(), 100).generate(splits.train, 0).graph
     assert splits.train.contains(triples.triples).all()
     assert len(triples) == 100
 
 
 def test_given_triples_keep_their_order_and_must_be_new(splits: na.Splits) -> None:
     new = na.TypedTriples().fit(splits.train).sample(30, seed=0).graph
-    assert na.Augmentation(Given(new), 20).generate(splits.train, 0).graph.labels() == new.labels()[:20]
+    assert na.Augmentation(na.Given(new), 20).generate(splits.train, 0).graph.labels() == new.labels()[:20]
     known = na.KnowledgeGraph(splits.vocabulary, splits.train.triples[:2])
     with pytest.raises(na.DataError, match=r"x\.tsv: 2 of these triples are in train"):
-        na.Augmentation(Given(known, "x.tsv"), 2).generate(splits.train, 0)
+        na.Augmentation(na.Given(known, "x.tsv"), 2).generate(splits.train, 0)
 
 
 def test_amounts_are_shares_or_numbers(splits: na.Splits) -> None:
@@ -269,11 +268,12 @@ def test_a_curve_has_metrics_on_valid(splits: na.Splits) -> None:
 
 
 def test_triples_may_weigh_as_much_as_they_are_probable(splits: na.Splits) -> None:
-    made = na.Augmentation(na.Rules(), 30, weight="probability").generate(splits.train, 0)
+    data = na.Augmentation(na.Rules(), 30, weight="probability").prepare(splits.train, 0)
     dist = na.Rules().fit(splits.train)
-    assert made.graph.labels() == dist.top(30).labels
-    assert made.weight == tuple(dist.confidence[:30].tolist())
-    with pytest.raises(ValueError, match="this method has none"):
-        na.Augmentation(na.RandomTriples(), 5, weight="probability").generate(splits.train, 0)
+    assert data.added is not None
+    assert data.added.labels() == dist.top(30).labels
+    np.testing.assert_array_equal(data.weights, dist.confidence[:30])
+    with pytest.raises(ValueError, match="this method gives none"):
+        na.Augmentation(na.RandomTriples(), 5, weight="probability").prepare(splits.train, 0)
     with pytest.raises(ValueError, match="'probability'"):
         na.Augmentation(na.RandomTriples(), 5, weight="much")  # type: ignore[arg-type]

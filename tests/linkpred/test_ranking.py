@@ -68,7 +68,7 @@ def test_filtered_metrics_are_those_of_pykeen(reciprocal: bool) -> None:
 def test_no_generated_triple_is_in_the_filter() -> None:
     splits = na.read_splits("nations")
     extra = na.TypedTriples().fit(splits.train).sample(100, seed=0).graph
-    trained = na.LinkPredictor(model="transe", dim=8, epochs=1).train(splits, extra)
+    trained = na.LinkPredictor(model="transe", dim=8, epochs=1).train(splits, na.TrainingSet(splits.train, extra))
     assert trained.known == splits.together()
 
 

@@ -11,7 +11,16 @@ import typer
 
 import nnmfaug as na
 from nnmfaug.cli.console import count, notes_of_warnings, print_json, progress, roughly, say
-from nnmfaug.cli.method_options import METHOD_HELP, Depth, MethodName, MethodOptions, Strategy, Threshold
+from nnmfaug.cli.method_options import (
+    METHOD_HELP,
+    Amount,
+    Clusters,
+    Depth,
+    MethodName,
+    MethodOptions,
+    Strategy,
+    Threshold,
+)
 from nnmfaug.cli.reading import AsJson, Graph, Reading, protect, train_of
 from nnmfaug.io.datasets import find
 from nnmfaug.io.write import check_writable
@@ -32,32 +41,22 @@ def augment(
         typer.Option("-o", "--out", help="Output file: .tsv .txt .csv .nt (also .gz .bz2 .zst) .parquet."),
     ],
     method: Annotated[MethodName, typer.Option(help=METHOD_HELP)] = "auto",
-    amount: Annotated[
-        str | None,
-        typer.Option(
-            help="Fraction of train (5%) or number of triples (5000). Default: 10%; for auto, every triple above the "
-            "threshold."
-        ),
-    ] = None,
+    amount: Amount = None,
     take_all: Annotated[
         bool,
         typer.Option("--all", help="Write all new triples: in random order (nnmf) or highest confidence first."),
     ] = False,
     depth: Depth = None,
     threshold: Threshold = None,
-    clusters: Annotated[
-        str | None,
-        typer.Option(
-            help='Number of clusters, or "auto" (method nnmf). Default: one per 20 distinct count rows, at most 50.'
-        ),
-    ] = None,
+    clusters: Clusters = None,
     components: Annotated[
         str | None, typer.Option(help='Number of NMF components, or "auto" (method nnmf). Default: 8.')
     ] = None,
     clusterer: Annotated[
         Strategy | None,
         typer.Option(
-            help="Clustering of entities (method nnmf); dbscan and hdbscan choose the number of clusters. Default: ward."
+            help="Clustering of entities (method nnmf); dbscan and hdbscan choose the number of clusters. "
+            "Default: ward."
         ),
     ] = None,
     eps: Annotated[
@@ -149,8 +148,8 @@ def _conditions(
 ) -> Conditions:
     from nnmfaug.augmenters.conditions import Conditions
 
-    names = (tuple(part) if part else None for part in (relations, heads, tails))
-    conditions = Conditions(*names, exclude, _quotas(quotas))
+    allowed = [tuple(names) if names else None for names in (relations, heads, tails)]
+    conditions = Conditions(allowed[0], allowed[1], allowed[2], exclude, _quotas(quotas))
     conditions.check(train.vocabulary)
     return conditions
 
@@ -212,8 +211,8 @@ def _advise(error: na.SamplingError, method: MethodName, conditions: Conditions,
     if default is None:
         return f"{error}: request fewer, pass --all to get them all,{fewer_clusters}".removesuffix(",")
     return (
-        f"the default amount is 10% of train, {count(default, 'triple')}, but only {error.available:,} are possible: "
-        f"pass --amount, or --all to get them all,{fewer_clusters}"
+        f"the default amount is 10% of train, {count(default, 'triple')}, but only {error.available:,} are "
+        f"possible: pass --amount, or --all to get them all,{fewer_clusters}"
     ).removesuffix(",")
 
 

@@ -10,6 +10,7 @@ import typer
 
 import nnmfaug as na
 from nnmfaug.cli.console import Justify, count, notes_of_warnings, output, plain, print_json, progress, say, table
+from nnmfaug.cli.method_options import Amount
 from nnmfaug.cli.reading import AsJson, Reading, parse_amount
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 ScheduleName = Literal["polynomial", "constant", "step"]
 DEFAULT_ARMS = ("baseline", "auto", "random")
 ARM_HELP = (
-    "Arm to train: baseline, auto, rules, nnmf, mixture, typed, random, duplicate, inverse, concepts, or file:PATH. "
-    "Repeatable. Default: baseline, auto, random."
+    "Arm to train: baseline, auto, rules, nnmf, mixture, typed, random, duplicate, inverse, concepts, or "
+    "file:PATH. Repeatable. Default: baseline, auto, random."
 )
 MARKS = {"better": " ▲", "worse": " ▼", "no difference shown": "  "}
 
@@ -37,28 +38,22 @@ def compare(
         str, typer.Option(help="Model preset: transe, rotate, rotate-long, transe-paper, rotate-paper.")
     ] = "rotate",
     seeds: Annotated[int, typer.Option(min=1, help="Number of seeds; 5 can show small differences.")] = 5,
-    amount: Annotated[
-        str | None,
-        typer.Option(
-            help="Fraction of train (10%) or number of generated triples. Default: 10%; for auto, every triple above "
-            "the threshold."
-        ),
-    ] = None,
+    amount: Amount = None,
     exponent: Annotated[
         float | None, typer.Option(help="k of the (e/E)^k by which generated triples enter. Default: 2.")
     ] = None,
     schedule: Annotated[
         ScheduleName | None,
         typer.Option(
-            help="Generated triples enter by (e/E)^k, all at once, or all after half of the epochs. Default: constant "
-            "for arms that rank their triples, polynomial otherwise."
+            help="Generated triples enter by (e/E)^k, all at once, or all after half of the epochs. "
+            "Default: constant for arms that rank their triples, polynomial otherwise."
         ),
     ] = None,
     weight: Annotated[
         str | None,
         typer.Option(
-            help='Loss weight of a generated triple: a number, or "probability" (arms auto, rules, mixture). Default: '
-            '"probability" for auto (1 with a margin loss), 1 otherwise.'
+            help='Loss weight of a generated triple: a number, or "probability" (arms auto, rules, mixture). '
+            'Default: "probability" for auto (1 with a margin loss), 1 otherwise.'
         ),
     ] = None,
     clusters: Annotated[int | None, typer.Option(min=1, help="Number of clusters (arm nnmf).")] = None,
@@ -86,11 +81,12 @@ def compare(
     names = entry.names(arm)
     arms = {name: entry.arm(name, splits.train, predictor, reading.options) for name in names}
     options = na.TrainOptions(evaluate_every=curve, threads=threads, device=device)
-    experiment = {"seeds": range(seeds), "folder": out, "options": options}
     fits = Fits()
     with progress(), notes_of_warnings():
         tried = _run_pilot(splits, predictor, arms, out, options, fits, seeds) if pilot else None
-        runs = na.run_experiment(splits, predictor, arms, **experiment, fit=fits)
+        runs = na.run_experiment(
+            splits, predictor, arms, seeds=range(seeds), folder=out, options=options, fit=fits
+        )
     document = comparison_document(runs, splits, pilot=tried)
     path = write_comparison(document, out)
     if as_json:
@@ -213,7 +209,7 @@ def _show(runs: list[na.Run], folder: Path, title: str, kinds: tuple[Kind, ...])
 
 
 def _table(runs: list[na.Run], comparison: Comparison | None, title: str, kind: Kind) -> object:
-    """Show the number of triples each arm adds, its mean metrics, and a mark where it differs from the baseline."""
+    """Show for each arm the number of added triples, its mean metrics, and a mark where they differ."""
     from nnmfaug.evaluation.metrics import METRICS
 
     columns: list[tuple[str, Justify]] = [("arm", "left"), ("added", "right")]

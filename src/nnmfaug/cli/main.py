@@ -17,10 +17,14 @@ from nnmfaug.cli.quality import estimate, rules
 from nnmfaug.cli.reading import reads
 
 app = typer.Typer(
-    name="nnmfaug", help="Find missing triples of a knowledge graph, estimate how many are true, and test whether
-    they help a link " "predictor. GRAPH is the name of a data set (see: nnmfaug datasets), a file of triples, a
-    folder with train, " "valid and test, or an archive of such a folder.", no_args_is_help=True,
-    add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
+    name="nnmfaug",
+    help="Find missing triples of a knowledge graph, estimate how many are true, and test whether they help a "
+    "link predictor. GRAPH is the name of a data set (see: nnmfaug datasets), a file of triples, a folder with "
+    "train, valid and test, or an archive of such a folder.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (stats, split, convert, augment, rules, estimate, compare):

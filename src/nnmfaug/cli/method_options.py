@@ -22,10 +22,23 @@ Strategy = Literal["ward", "average", "complete", "single", "kmeans", "dbscan", 
 RULE_METHODS = ("auto", "rules", "mixture")
 
 METHOD_HELP = (
-    "auto: triples by mined rules whose estimated probability exceeds the threshold. rules: triples that follow from "
-    "mined rules, highest confidence first. nnmf: the paper's method. mixture: triples of rules and nnmf by estimated "
-    "probability. typed, random: controls."
+    "auto: triples by mined rules whose estimated probability exceeds the threshold. rules: triples that follow "
+    "from mined rules, highest confidence first. nnmf: the paper's method. mixture: triples of rules and nnmf by "
+    "estimated probability. typed, random: controls."
 )
+Amount = Annotated[
+    str | None,
+    typer.Option(
+        help="Fraction of train (5%) or number of triples (5000). Default: 10%; for auto, every triple above the "
+        "threshold."
+    ),
+]
+Clusters = Annotated[
+    str | None,
+    typer.Option(
+        help='Number of clusters, or "auto" (method nnmf). Default: one per 20 distinct count rows, at most 50.'
+    ),
+]
 Depth = Annotated[
     int | None,
     typer.Option(
@@ -98,7 +111,7 @@ class MethodOptions:
 
     def _clusterer(self, default: Size) -> Clusterer:
         if self.clusterer == "dbscan":
-            return na.DBSCAN() if self.eps is None else na.DBSCAN(self.eps)
+            return na.DBSCAN(0.5 if self.eps is None else self.eps)
         if self.clusterer == "hdbscan":
             return na.HDBSCAN()
         n_clusters = default if self.clusters is None else _size("--clusters", self.clusters)

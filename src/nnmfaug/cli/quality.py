@@ -10,7 +10,7 @@ import typer
 
 import nnmfaug as na
 from nnmfaug.cli.console import Justify, count, notes_of_warnings, output, plain, print_json, progress, say, table
-from nnmfaug.cli.method_options import METHOD_HELP, Depth, MethodName, MethodOptions, Threshold
+from nnmfaug.cli.method_options import METHOD_HELP, Amount, Clusters, Depth, MethodName, MethodOptions, Threshold
 from nnmfaug.cli.reading import AsJson, Graph, Reading, train_of
 
 if TYPE_CHECKING:
@@ -58,25 +58,14 @@ def estimate(
     graph: Graph,
     reading: Reading,
     method: Annotated[MethodName, typer.Option(help=METHOD_HELP)] = "auto",
-    amount: Annotated[
-        str | None,
-        typer.Option(
-            help="Fraction of train (10%) or number of triples. Default: 10%; for auto, every triple above the "
-            "threshold."
-        ),
-    ] = None,
+    amount: Amount = None,
     completeness: Annotated[
         float | None,
         typer.Option(help="Fraction of all true facts that the graph holds, if known. Default: estimated."),
     ] = None,
     depth: Depth = None,
     threshold: Threshold = None,
-    clusters: Annotated[
-        str | None,
-        typer.Option(
-            help='Number of clusters, or "auto" (method nnmf). Default: one per 20 distinct count rows, at most 50.'
-        ),
-    ] = None,
+    clusters: Clusters = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed. The same seed gives the same estimate.")] = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -138,9 +127,10 @@ def _show(judged: na.PrecisionEstimate, checked: Diagnostics | None, method: str
     ]
     title = f"{method}, {count(judged.n, 'triple')}"
     output().print(table(title, columns, [_band_row(band) for band in judged.bands]))
+    origin = _origin(judged.completeness, is_given=is_given)
     lines = [
-        f"Estimated precision {judged.precision:.1%} (95% interval {judged.low:.1%} to {judged.high:.1%}), if train "
-        f"holds {judged.completeness:.1%} of all true facts ({_origin(judged.completeness, is_given=is_given)})."
+        f"Estimated precision {judged.precision:.1%} (95% interval {judged.low:.1%} to {judged.high:.1%}), if "
+        f"train holds {judged.completeness:.1%} of all true facts ({origin})."
     ]
     if checked is not None:
         lines.append(

@@ -33,9 +33,7 @@ class Reading:
     def read(self, source: str) -> na.Splits | na.KnowledgeGraph:
         """Read, note anomalies, and write rejected lines to the rejects file."""
         if find(source) is not None and Path(source).exists():
-            say(
-                f"note: {source} is read as the data set of that name; to read the local file or folder, write ./{source}"
-            )
+            say(f"note: {source} is read as the data set of that name; for the local one, write ./{source}")
         with progress():
             read = na.read_any(source, self.options)
         reports = reports_of(read)

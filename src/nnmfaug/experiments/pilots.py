@@ -62,8 +62,8 @@ class Pilot:
         tried = ", ".join(f"{n:,}: {score:.4f}" for n, score in sorted(self.scores.items()))
         is_best = self.scores[self.amount] == max(self.scores.values())
         how = "best" if is_best else "not clearly worse than the best"
-        chosen = f"{self.amount:,} triples are {how}" if self.amount else f"no generated triples is {how}"
-        return f"pilot runs, MRR on valid by number of generated triples: {tried}; {chosen}"
+        chosen = f"adding {self.amount:,} triples" if self.amount else "adding none"
+        return f"pilot runs, MRR on valid by number of generated triples: {tried}; {chosen} is {how}"
 
 
 def run_pilot(  # noqa: PLR0913

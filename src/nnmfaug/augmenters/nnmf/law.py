@@ -86,8 +86,8 @@ class ClusterLaw:
 
     def _sum_by_cluster(self, weights: Array) -> Array:
         n_clusters = len(self.cluster_weights)
-        sums: Array = np.bincount(self.labels + 1, weights=weights, minlength=n_clusters + 1)
-        return sums[1:]  # the first sum is over entities in no cluster
+        sums = np.bincount(self.labels + 1, weights=weights, minlength=n_clusters + 1)
+        return np.asarray(sums[1:], dtype=np.float64)  # the first sum is over entities in no cluster
 
     @cached_property
     def rectangles(self) -> Rectangles:
