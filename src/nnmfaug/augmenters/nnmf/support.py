@@ -1,8 +1,8 @@
-"""What can be drawn: for each cluster and relation, the possible heads times the possible tails.
+"""The support of NNMFAug's distribution: for each cluster and relation, possible heads × possible tails.
 
 A rectangle is one cluster and one relation (or, with smoothing, one cluster and any relation). Its heads are the
-entities of the cluster that are head of the relation somewhere, its tails likewise; every triple that the law can
-draw lies in exactly one rectangle. So drawing from rectangles wastes nothing on pairs that share no relation.
+entities of the cluster that are head of the relation in some train triple, its tails likewise. Every triple of the
+support lies in exactly one rectangle, so drawing from rectangles wastes no draw on pairs that share no relation.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Sides:
 
     @cached_property
     def equal_weights(self) -> bool:
-        """Whether all entities weigh the same."""
+        """Whether all entities have the same weight."""
         steps = np.diff(self.cumulative)
         return bool((steps == steps[:1]).all())
 
@@ -49,7 +49,7 @@ class Sides:
         return self.cumulative[self.ends] - self.cumulative[self.starts]
 
     def keys(self, n_entities: int) -> Ids:
-        """One number per entity of a rectangle: the rectangle, then the entity."""
+        """Return one number per entity of a rectangle: the rectangle, then the entity."""
         lengths = self.lengths
         rectangles = np.repeat(np.arange(len(lengths)), lengths)
         within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -57,11 +57,13 @@ class Sides:
         return keys
 
     def pick(self, rectangles: Ids, uniform: Array) -> Ids:
-        """Return a place in ``entities`` per rectangle, drawn by weight with a number in [0, 1)."""
-        starts, ends = self.starts[rectangles], self.ends[rectangles]
-        if self.equal_weights:  # then the place is known without a search
+        """Return a position in ``entities`` per rectangle, drawn by weight with a number in [0, 1)."""
+        starts = self.starts[rectangles]
+        ends = self.ends[rectangles]
+        if self.equal_weights:  # then no search is needed
             return np.minimum(starts + (uniform * (ends - starts)).astype(np.int64), ends - 1)
-        low, high = self.cumulative[starts], self.cumulative[ends]
+        low = self.cumulative[starts]
+        high = self.cumulative[ends]
         places = np.searchsorted(self.cumulative, low + uniform * (high - low), side="right") - 1
         return np.clip(places, starts, ends - 1)
 
@@ -79,7 +81,7 @@ class Rectangles:
     def build(
         cls, heads: csr_array, tails: csr_array, labels: Ids, head_weights: Array, tail_weights: Array
     ) -> Rectangles:
-        """Cut counts of heads and tails, shape (n_entities, n_relations), into clusters; weight 0 is left out."""
+        """Cut counts of heads and tails, shape (n_entities, n_relations), into clusters; weight 0 is omitted."""
         n_columns = int(heads.shape[1])
         head_keys, head_parts = _by_key(heads, labels, head_weights)
         tail_keys, tail_parts = _by_key(tails, labels, tail_weights)
@@ -95,21 +97,23 @@ class Rectangles:
         return len(self.clusters)
 
     def sizes(self) -> Ids:
-        """Number of triples in each rectangle, those with equal ends not counted."""
-        heads, tails = self.heads, self.tails
+        """Return the number of triples h ≠ t in each rectangle."""
+        heads = self.heads
+        tails = self.tails
         n_entities = 1 + max(heads.entities.max(initial=0), tails.entities.max(initial=0))
         both = common(heads.keys(n_entities), tails.keys(n_entities))
         return heads.lengths * tails.lengths - np.bincount(both // n_entities, minlength=len(self))
 
     def least_sizes(self) -> Ids:
-        """What each size is at least, as though every entity of the shorter side were on the other too."""
-        heads, tails = self.heads.lengths, self.tails.lengths
-        return heads * tails - np.minimum(heads, tails)
+        """Return a lower bound of each size, as if every entity of the shorter side were on the other, too."""
+        n_heads = self.heads.lengths
+        n_tails = self.tails.lengths
+        return n_heads * n_tails - np.minimum(n_heads, n_tails)
 
     def places(self, size: int) -> Iterator[tuple[Ids, Ids, Ids]]:
-        """Yield every triple as rectangle, place of the head and place of the tail, about ``size`` at a time."""
+        """Yield every triple as rectangle, position of head and position of tail, about ``size`` at a time."""
         pending: list[tuple[Ids, Ids, Ids]] = []
-        held = 0
+        n_pending = 0
         for i in range(len(self)):
             tails = np.arange(self.tails.starts[i], self.tails.ends[i])
             rows = max(size // len(tails), 1)
@@ -118,18 +122,19 @@ class Rectangles:
                 head, tail = (grid.ravel() for grid in np.meshgrid(heads, tails, indexing="ij"))
                 differ = self.heads.entities[head] != self.tails.entities[tail]
                 pending.append((np.full(int(differ.sum()), i), head[differ], tail[differ]))
-                held += len(pending[-1][0])
-                if held >= size:
+                n_pending += len(pending[-1][0])
+                if n_pending >= size:
                     yield _joined(pending)
-                    pending, held = [], 0
-        if held:
+                    pending = []
+                    n_pending = 0
+        if n_pending:
             yield _joined(pending)
 
 
 def common(a: Ids, b: Ids) -> Ids:
-    """The numbers that are in both of two ascending arrays, each once; ``np.intersect1d`` would sort again."""
-    a, b = (x[np.flatnonzero(np.diff(x, prepend=-1))] for x in (a, b))
-    merged: Ids = np.sort(np.concatenate([a, b]), kind="stable")  # which merges what is sorted already
+    """Return the numbers in both of two ascending arrays, each once; ``np.intersect1d`` would sort again."""
+    different = [x[np.flatnonzero(np.diff(x, prepend=-1))] for x in (a, b)]
+    merged: Ids = np.sort(np.concatenate(different), kind="stable")  # merges the two sorted arrays
     repeated: Ids = merged[1:][merged[1:] == merged[:-1]]
     return repeated
 
@@ -140,9 +145,13 @@ def _joined(parts: list[tuple[Ids, Ids, Ids]]) -> tuple[Ids, Ids, Ids]:
 
 
 def _by_key(matrix: csr_array, labels: Ids, weights: Array) -> tuple[Ids, tuple[Ids, Array, Array]]:
-    """Sort the entries of a count matrix by cluster, relation and entity; return their keys, and the rest."""
-    n_clusters, lengths = int(labels.max(initial=-1)) + 1, np.diff(matrix.indptr)
-    clusters = np.where((labels >= 0) & (weights > 0), labels, n_clusters)  # what is left out comes last
+    """Sort the entries of a count matrix by cluster, relation and entity.
+
+    Return their keys, and their entities, counts and weights.
+    """
+    n_clusters = int(labels.max(initial=-1)) + 1
+    lengths = np.diff(matrix.indptr)
+    clusters = np.where((labels >= 0) & (weights > 0), labels, n_clusters)  # omitted entities come last
     keys = np.repeat(clusters * int(matrix.shape[1]), lengths) + matrix.indices.astype(np.int64)
     order = stable_order(keys)[: np.count_nonzero(keys < n_clusters * matrix.shape[1])]
     entities = np.repeat(np.arange(len(labels)), lengths)[order]

@@ -1,4 +1,4 @@
-"""Why a law has no triple: the condition that leaves none, in words."""
+"""Why a distribution has no triple: the condition that leaves none, in words."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from nnmfaug.graph.vocabulary import Vocabulary
 
 NONE = "no triple of train, self-loops aside, has"
 MAX_NAMES = 3
-"""So many names are told one by one."""
+"""Up to this many names are listed one by one."""
 
 
 def why_empty(law: ClusterLaw, names: Vocabulary) -> str:
-    """Say that there is no triple, and what leaves none, the most basic reason first."""
+    """Return a sentence with the most basic reason why there is no triple."""
     return f"no triple is possible: {_reason(law, names)}"
 
 
@@ -26,20 +26,21 @@ def _reason(law: ClusterLaw, names: Vocabulary) -> str:
     for kind, mask in masks.items():
         if not mask.any():
             return f"the conditions together leave no {kind}"
-    heads, tails = law.heads_allowed & (law.head_weights > 0), law.tails_allowed & (law.tail_weights > 0)
+    heads = law.heads_allowed & (law.head_weights > 0)
+    tails = law.tails_allowed & (law.tail_weights > 0)
     if not law.smooth:
-        counted = [_occurring(m, law.relations_allowed) for m in (law.counts.heads, law.counts.tails)]
-        unseen = _never_in_train(law, names, *counted)
+        head_counts = law.counts.heads[:, np.flatnonzero(law.relations_allowed)]
+        tail_counts = law.counts.tails[:, np.flatnonzero(law.relations_allowed)]
+        unseen = _never_in_train(law, names, head_counts, tail_counts)
         if unseen:
             return f"{unseen}; smoothing above 0 makes any relation possible"
-        heads, tails = (
-            mask & (matrix.sum(axis=1) > 0) for mask, matrix in zip((heads, tails), counted, strict=True)
-        )
+        heads = heads & (head_counts.sum(axis=1) > 0)
+        tails = tails & (tail_counts.sum(axis=1) > 0)
     return _no_cluster(law, names, heads, tails)
 
 
 def _never_in_train(law: ClusterLaw, names: Vocabulary, heads: csr_array, tails: csr_array) -> str | None:
-    """Whether relation, head, tail, or head and tail together, never occur, given the counts of what may."""
+    """Return which of relation, head, tail, or head with tail never occurs in train; None if all occur."""
     relation = _named("relation", law.relations_allowed, names.relations)
     if not heads.nnz:
         return f"{NONE} {relation}"
@@ -66,13 +67,8 @@ def _no_cluster(law: ClusterLaw, names: Vocabulary, heads: Bools, tails: Bools) 
     return f"no cluster holds both {head} and {tail}{same}; fewer clusters may"
 
 
-def _occurring(matrix: csr_array, allowed: Bools) -> csr_array:
-    found: csr_array = matrix[:, np.flatnonzero(allowed)]
-    return found
-
-
 def _named(kind: str, mask: Bools, names: Sequence[str]) -> str:
-    """Spell out what a condition allows: ``head 'a' or 'b'``, ``one of 12 heads``, ``a head``.
+    """Spell out the names that a condition allows: ``head 'a' or 'b'``, ``one of 12 heads``, ``a head``.
 
     Examples
     --------
