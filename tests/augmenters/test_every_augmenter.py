@@ -11,7 +11,7 @@ import pytest
 
 import nnmfaug as na
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.quality.mixture import default_generators
+from nnmfaug.quality.auto import default_generators
 
 WORLD = na.family(40, seed=0)
 TRAIN = WORLD.given
@@ -146,7 +146,7 @@ class TestMixture:
         assert dist.confidence[drawn].mean() < dist.confidence[~drawn][:50].mean() / 5
 
     def test_no_generators_are_refused(self) -> None:
-        with pytest.raises(ValueError, match="needs a generator"):
+        with pytest.raises(ValueError, match="at least one augmenter"):
             na.Mixture(()).fit(TRAIN)
 
     def test_auto_says_why_it_adds_nothing(self) -> None:

@@ -125,21 +125,21 @@ def _check(generator: Augmenter[Law], splits: na.Splits, n: int, seed: int) -> D
 
 
 def _show(judged: na.PrecisionEstimate, checked: Diagnostics | None, method: str, *, given: bool) -> None:
-    from nnmfaug.quality.precision import LEAST_COMPLETENESS, USUAL_COMPLETENESS
+    from nnmfaug.quality.completeness import DEFAULT_COMPLETENESS, MIN_COMPLETENESS
 
     if not judged.n:
         say(f"{method} finds no new triple in this graph: there is nothing to estimate")
         return
     columns: list[tuple[str, Justify]] = [
-        (name, "right") for name in ("confidence", "triples", "came back", "true")
+        (name, "right") for name in ("confidence", "triples", "recovered", "true")
     ]
     rows = [
-        [f"{b.low:.3g} to {b.high:.3g}", f"{b.n:,}", f"{b.came_back:,} of {b.seen:,}", f"{b.precision:.3f}"]
+        [f"{b.low:.3g} to {b.high:.3g}", f"{b.n:,}", f"{b.recovered:,} of {b.listed:,}", f"{b.precision:.3f}"]
         for b in judged.bands
     ]
     output().print(table(f"{method}, {count(judged.n, 'triple')}", columns, rows))
     how = "as given" if given else "as the surest rules suggest"
-    if not given and judged.completeness in (LEAST_COMPLETENESS, USUAL_COMPLETENESS):
+    if not given and judged.completeness in (MIN_COMPLETENESS, DEFAULT_COMPLETENESS):
         how = "an assumption; no rule here is sure enough to tell"
     lines = [
         f"About {judged.precision:.1%} of them are true ({judged.low:.1%} to {judged.high:.1%}), if train holds "
