@@ -81,11 +81,12 @@ from .linkpred import (
 )
 from .linkpred.schedule import Constant as Constant, Polynomial as Polynomial, Step as Step
 from .linkpred.training_set import TrainingSet as TrainingSet
+from .quality.auto import Auto as Auto, augment as augment
+from .quality.completeness import estimate_completeness as estimate_completeness
 from .quality.diagnostics import Diagnostics as Diagnostics, diagnose as diagnose
-from .quality.mixture import Auto as Auto, Mixture as Mixture, augment as augment
+from .quality.mixture import Mixture as Mixture
 from .quality.precision import (
     PrecisionEstimate as PrecisionEstimate,
-    estimate_completeness as estimate_completeness,
     estimate_precision as estimate_precision,
 )
 

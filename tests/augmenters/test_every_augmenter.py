@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import nnmfaug as na
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.quality.mixture import default_generators
+from nnmfaug.quality.auto import default_generators
 
 SMALL = na.Rules(min_support=2, depth=2)
 FAMILY: dict[str, Any] = {
@@ -230,7 +230,7 @@ class TestMixture:
         assert dist.confidence[drawn].mean() < dist.confidence[~drawn][:50].mean() / 5
 
     def test_no_generators_are_refused(self) -> None:
-        with pytest.raises(ValueError, match="needs a generator"):
+        with pytest.raises(ValueError, match="at least one augmenter"):
             na.Mixture(()).fit(train_graph())
 
     def test_auto_says_why_it_adds_nothing(self) -> None:

@@ -149,11 +149,11 @@ def _band_row(band: Band) -> list[str]:
 
 
 def _origin(completeness: float, *, is_given: bool) -> str:
-    from nnmfaug.quality.completeness import LEAST_COMPLETENESS, USUAL_COMPLETENESS
+    from nnmfaug.quality.completeness import DEFAULT_COMPLETENESS, MIN_COMPLETENESS
 
     if is_given:
         return "as given"
-    if completeness in (LEAST_COMPLETENESS, USUAL_COMPLETENESS):
+    if completeness in (MIN_COMPLETENESS, DEFAULT_COMPLETENESS):
         return "an assumption: no rule has enough confidence to estimate it"
     return "estimated from the highest-confidence rules"
 

@@ -19,7 +19,8 @@ from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.io.options import ReadOptions
 from nnmfaug.io.read import read_generated
 from nnmfaug.linkpred.schedule import Constant, Polynomial, Schedule
-from nnmfaug.quality.mixture import Auto, Mixture
+from nnmfaug.quality.auto import Auto
+from nnmfaug.quality.mixture import Mixture
 
 DEFAULT_FRACTION = 0.1
 """Number of generated triples, as a fraction of train, unless the method decides it."""

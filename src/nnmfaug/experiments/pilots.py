@@ -20,7 +20,7 @@ from nnmfaug.graph.splits import Splits
 from nnmfaug.io.files import replacing
 from nnmfaug.linkpred import LinkPredictor, TrainOptions
 from nnmfaug.linkpred.training_set import TrainingSet
-from nnmfaug.quality.mixture import Auto
+from nnmfaug.quality.auto import Auto
 
 EPOCH_DIVISOR = 3
 """A pilot run has the preset's epochs divided by this."""

@@ -1,4 +1,9 @@
-"""What a set of generated triples is like, beside how many of them are true."""
+"""Diagnostics of generated triples: how new, how possible, how often in valid or test, what they cover.
+
+Valid and test contain some of the facts that train lacks, so the fraction of generated triples that they contain
+is a lower bound of the precision, and it is reported only: no estimate uses it. It depends on how many facts
+were moved to valid and test. So it is compared with the same fraction for random triples.
+"""
 
 from __future__ import annotations
 
@@ -9,35 +14,37 @@ import numpy as np
 
 from nnmfaug.augmenters.controls import RandomTriples, TypedTriples
 from nnmfaug.augmenters.uniform import RelationUniform
-from nnmfaug.core.arrays import IntArray
+from nnmfaug.core.arrays import Bools, IntArray
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph, check_graph
 from nnmfaug.graph.splits import Splits
 
-SPARSE = 2
-"""Entities with so many triples or fewer are sparse."""
+MAX_SPARSE = 2
+"""Entities with at most so many triples are sparse."""
 
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """Numbers about a set of generated triples; hits are told, and were never used.
+    """Numbers about a set of generated triples.
 
     Parameters
     ----------
     n
         Number of triples.
     novelty, validity
-        Share that is not in train; and share that is a possible triple at all: of train's entities and relations,
-        with two different ends.
+        Fraction that is not in train; and fraction that is possible: two different entities of train and a
+        relation of train.
     in_valid, in_test
-        How many are there.
+        Number of triples in valid, and in test.
     confirmed
-        Share that is in valid or test. A true fact that is in neither counts as false.
+        Fraction in valid or test. A true triple that is in neither counts as false.
     lift_over_random, lift_over_typed
-        How many times more often that is than for triples drawn by chance, and by chance of the right types.
+        ``confirmed`` divided by the same fraction for uniform random triples, and for typed random triples. None
+        if that is 0.
     relations, sparse_entities
-        Share of train's relations, and of its entities with few triples, that are covered.
+        Fraction of train's relations, and of its entities with at most two triples, that occur.
     f_tsp
-        Harmonic mean of ``confirmed`` and √(share of valid and test that is found), as in triple set prediction.
+        Harmonic mean of ``confirmed`` and √(fraction of valid and test that was generated), as in triple set
+        prediction.
     """
 
     n: int
@@ -60,59 +67,69 @@ def diagnose(generated: KnowledgeGraph, splits: Splits) -> Diagnostics:
     --------
     >>> import nnmfaug as na
     >>> splits = na.read_splits("umls")
-    >>> found = diagnose(na.Rules().fit(splits.train).top(500).graph, splits)
-    >>> found.novelty, found.validity, found.confirmed > 0.9
+    >>> diagnostics = diagnose(na.Rules().fit(splits.train).top(500).graph, splits)
+    >>> diagnostics.novelty, diagnostics.validity, diagnostics.confirmed > 0.9
     (1.0, 1.0, True)
     """
     check_graph(generated)
-    triples, n = generated.with_vocabulary(splits.vocabulary).triples, len(generated)
-    held = _held_out(splits)
-    hits = int(held.contains(triples).sum())
-    confirmed, recall = hits / n if n else 0.0, math.sqrt(hits / len(held)) if len(held) else 0.0
-    lifts = [_lift(confirmed, control.fit(splits.train), held) for control in (RandomTriples(), TypedTriples())]
+    train = splits.train
+    triples = generated.with_vocabulary(splits.vocabulary).triples
+    missing = _missing_from_train(splits)
+    n_confirmed = int(missing.contains(triples).sum())
+    confirmed = n_confirmed / len(triples) if len(triples) else 0.0
+    recall = n_confirmed / len(missing) if len(missing) else 0.0
     return Diagnostics(
-        n=n,
-        novelty=_share(~splits.train.contains(triples)),
-        validity=_share(_possible(triples, splits.train)),
+        n=len(triples),
+        novelty=_fraction(~train.contains(triples)),
+        validity=_fraction(_possible(triples, train)),
         in_valid=int(splits.valid.contains(triples).sum()),
         in_test=int(splits.test.contains(triples).sum()),
         confirmed=confirmed,
-        lift_over_random=lifts[0],
-        lift_over_typed=lifts[1],
-        relations=_covered(triples[:, 1], np.unique(splits.train.triples[:, 1])),
-        sparse_entities=_covered(triples[:, [0, 2]].ravel(), _sparse(splits.train)),
-        f_tsp=2 * confirmed * recall / (confirmed + recall) if hits else 0.0,
+        lift_over_random=_lift(confirmed, RandomTriples().fit(train), missing),
+        lift_over_typed=_lift(confirmed, TypedTriples().fit(train), missing),
+        relations=_covered(np.unique(train.triples[:, 1]), triples[:, 1]),
+        sparse_entities=_covered(_sparse_entities(train), triples[:, [0, 2]].ravel()),
+        f_tsp=_harmonic_mean(confirmed, math.sqrt(recall)),
     )
 
 
-def _held_out(splits: Splits) -> KnowledgeGraph:
-    """What is in valid or test and not in train."""
+def _missing_from_train(splits: Splits) -> KnowledgeGraph:
+    """The triples of valid and test that are not in train."""
     together = splits.together()
     return KnowledgeGraph(splits.vocabulary, together.triples[~splits.train.contains(together.triples)])
 
 
-def _lift(confirmed: float, law: RelationUniform, held: KnowledgeGraph) -> float | None:
-    """How many times more often than by a law, whose new triples are confirmed with a chance in closed form."""
-    known = float(np.exp(law.log_prob(law.graph.triples)).sum())
-    chance = float(np.exp(law.log_prob(held.triples)).sum()) / (1 - known) if known < 1 else 0.0
+def _lift(confirmed: float, control: RelationUniform, missing: KnowledgeGraph) -> float | None:
+    """Divide by the fraction of a control that is confirmed: its probability of the missing triples, if new."""
+    known = float(np.exp(control.log_prob(control.graph.triples)).sum())
+    if known >= 1:
+        return None
+    chance = float(np.exp(control.log_prob(missing.triples)).sum()) / (1 - known)
     return confirmed / chance if chance > 0 else None
 
 
-def _possible(triples: IntArray, train: KnowledgeGraph) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _harmonic_mean(precision: float, recall: float) -> float:
+    return 2 * precision * recall / (precision + recall) if precision and recall else 0.0
+
+
+def _possible(triples: IntArray, train: KnowledgeGraph) -> Bools:
     h, r, t = triples.T
-    entities, relations = np.unique(train.triples[:, [0, 2]]), np.unique(train.triples[:, 1])
-    return np.asarray(np.isin(h, entities) & np.isin(t, entities) & np.isin(r, relations) & (h != t))
+    entities = np.unique(train.triples[:, [0, 2]])
+    relations = np.unique(train.triples[:, 1])
+    known = np.isin(h, entities) & np.isin(t, entities) & np.isin(r, relations)
+    return np.asarray(known & (h != t))
 
 
-def _sparse(train: KnowledgeGraph) -> IntArray:
+def _sparse_entities(train: KnowledgeGraph) -> IntArray:
     entities, counts = np.unique(train.triples[:, [0, 2]], return_counts=True)
-    few: IntArray = entities[counts <= SPARSE]
-    return few
+    sparse: IntArray = entities[counts <= MAX_SPARSE]
+    return sparse
 
 
-def _covered(found: IntArray, wanted: IntArray) -> float:
-    return _share(np.isin(wanted, found))
+def _covered(ids: IntArray, generated: IntArray) -> float:
+    """Fraction of ids that occur among generated ones."""
+    return _fraction(np.isin(ids, generated))
 
 
-def _share(mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
+def _fraction(mask: Bools) -> float:
     return float(mask.mean()) if len(mask) else 1.0

@@ -1,50 +1,56 @@
-"""Several generators together, each weighed by how right it is."""
+"""A mixture of augmenters: all triples that they list, ranked by their estimated probability.
+
+Confidences of different augmenters cannot be compared; calibrated probabilities can. So each augmenter is
+calibrated by itself from the train graph (:mod:`nnmfaug.quality.calibration`), and their lists are merged. A
+triple that several of them list has the highest of its probabilities.
+"""
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nnmfaug.augmenters.base import Augmenter, Distribution, Evidence, Sample
+from nnmfaug.augmenters.base import Augmenter, Distribution, Evidence
 from nnmfaug.augmenters.listed import Listed
 from nnmfaug.augmenters.rules.rules import Rules
-from nnmfaug.core.arrays import Array, IntArray
-from nnmfaug.core.checks import check_count
+from nnmfaug.core.arrays import Array, Ids, IntArray
+from nnmfaug.core.checks import check_argument
 from nnmfaug.graph.keys import first_places
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph, check_graph
-from nnmfaug.quality.calibration import Completeness, calibrate
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.quality.calibration import calibrate
+from nnmfaug.quality.completeness import Completeness, check_completeness, completeness_of, estimate_completeness
 from nnmfaug.quality.holdout import Refits, refit
-from nnmfaug.quality.precision import as_listed, check_completeness, completeness_of, estimate_completeness
 
 MAX_DRAWN = 20_000
-"""Triples drawn from a generator that cannot list what it has."""
-LEAST = 1e-12
-"""Least probability of truth, so that it has a logarithm."""
-MAX_RELATIONS, MAX_TRIPLES, MAX_DEGREE = 30, 100_000, 10
-"""What rules of three steps may take: relations, triples, and triples per entity."""
+"""Number of triples drawn from an augmenter that has no list."""
+MIN_PROBABILITY = 1e-12
+"""Lower probabilities count as this, so that they have a logarithm."""
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """All that some generators list, each triple with its probability of truth, the highest first.
-
-    The probability is measured for each generator on its own, from train alone, see
-    :mod:`nnmfaug.quality.calibration`; of a triple that several list, the highest counts.
+    """All triples that some augmenters list, each with its estimated probability, the highest first.
 
     Parameters
     ----------
     generators
-        Augmenters; of one that has no list, some thousand triples are drawn.
+        The augmenters. From one without a list, 20,000 triples are drawn.
     completeness
-        Share of all facts that the graph holds, if known.
+        Fraction of all true facts that the graph contains. Default: estimated.
     sharpness
-        A triple is drawn in proportion to its probability of truth to this power; ``top`` needs no such thing.
+        ``sample`` draws a triple in proportion to its probability to this power; ``top`` ignores it.
+
+    Examples
+    --------
+    >>> import nnmfaug as na
+    >>> world = na.family(60, seed=0)
+    >>> dist = na.Mixture((na.Rules(), na.TypedTriples())).fit(world.given)
+    >>> bool(world.is_true(dist.top(20).triples).all())
+    True
     """
 
     generators: tuple[Augmenter[Distribution], ...] = field(default_factory=lambda: (Rules(),))
@@ -53,153 +59,107 @@ class Mixture:
 
     def __post_init__(self) -> None:
         check_completeness(self.completeness)
-        if not 0 <= self.sharpness < math.inf:
-            msg = f"sharpness={self.sharpness}: must be a number from 0"
-            raise ValueError(msg)
+        check_argument("sharpness", self.sharpness, 0 <= self.sharpness < math.inf, "a number from 0")
 
     def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:
-        """Fit each generator to a graph, which should be the train split alone, and measure it."""
-        if not self.generators:
-            msg = "a mixture needs a generator"
-            raise ValueError(msg)
-        parts = [_refitted(generator, graph, seed) for generator in self.generators]
-        held = self._held([refits for _, refits in parts], graph, seed)
-        measured = [
-            (full, calibrate(refits, graph.n_relations, own)(graph, full.triples, full.confidence))
-            for (full, refits), own in zip(parts, held, strict=True)
-        ]
-        names = [type(generator).__name__.lower() for generator in self.generators]
-        return _merge(graph, measured, names, self.sharpness)
+        """Fit each augmenter to a graph, which should be the train split alone; calibrate it; merge the lists."""
+        check_argument("generators", self.generators, bool(self.generators), "at least one augmenter")
+        lists = []
+        refits = []
+        for augmenter in self.generators:
+            full, recovery = _list_and_refit(augmenter, graph, seed)
+            lists.append(full)
+            refits.append(recovery)
+        parts = []
+        for i, completeness in enumerate(self._completeness(refits, graph, seed)):
+            calibration = calibrate(refits[i], graph.n_relations, completeness)
+            probability = calibration(graph, lists[i].triples, lists[i].confidence)
+            name = type(self.generators[i]).__name__.lower()
+            parts.append(_Part(name, lists[i], probability))
+        return _merge(graph, parts, self.sharpness)
 
-    def _held(self, refits: Sequence[Refits], graph: KnowledgeGraph, seed: int) -> list[Completeness]:
-        """How complete the graph is for each generator, as rules tell it: those that are among them, or some."""
-        own = [
-            completeness_of(seen, graph, self.completeness) if isinstance(generator, Rules) else None
-            for generator, seen in zip(self.generators, refits, strict=True)
-        ]
-        shares = [each.share for each in own if each is not None]
-        share = shares[0] if shares else self.completeness or estimate_completeness(graph, seed=seed)
-        return [Completeness(share) if each is None else replace(each, share=share) for each in own]
+    def _completeness(self, refits: Sequence[Refits], graph: KnowledgeGraph, seed: int) -> list[Completeness]:
+        """Completeness for each augmenter: the same fraction for all, and for rules the slope of their refits.
 
-
-@dataclass(frozen=True)
-class Auto:
-    """As many triples as are more likely true than not, by whatever rules the graph has; none if none are.
-
-    Parameters
-    ----------
-    generators
-        Augmenters; None for rules, of three steps where the graph is small enough for it.
-    threshold
-        Least probability of truth.
-    completeness
-        Share of all facts that the graph holds, if known.
-
-    Examples
-    --------
-    >>> import nnmfaug as na
-    >>> world = na.family(100, seed=0)
-    >>> extra = na.Auto().fit(world.given).everything()
-    >>> len(extra) > 100, bool(world.is_true(extra.triples).mean() > 0.95)
-    (True, True)
-    """
-
-    generators: tuple[Augmenter[Distribution], ...] | None = None
-    threshold: float = 0.5
-    completeness: float | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 < self.threshold <= 1:
-            msg = f"threshold={self.threshold}: must be above 0 and at most 1"
-            raise ValueError(msg)
-        check_completeness(self.completeness)
-
-    def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:
-        """Fit to a graph, which should be the train split alone; a ``UserWarning`` says why nothing is listed."""
-        generators = default_generators(graph) if self.generators is None else self.generators
-        listed = Mixture(generators, self.completeness).fit(graph, seed=seed)
-        sure = listed.above(self.threshold)
-        if not sure.support_size:
-            best = (
-                f"the best of {listed.support_size:,}: {listed.confidence[0]:.2f}"
-                if listed.support_size
-                else "none found"
-            )
-            msg = f"no triple is worth adding: none is true with a probability of {self.threshold:.2f} ({best})"
-            warnings.warn(msg, UserWarning, stacklevel=2)
-        return sure
-
-
-def default_generators(graph: KnowledgeGraph) -> tuple[Augmenter[Distribution], ...]:
-    """Rules of three steps for a sparse graph of a few relations, else of two."""
-    check_graph(graph)
-    n_relations, n_entities = (len(np.unique(graph.triples[:, columns])) for columns in ([1], [0, 2]))
-    small = n_relations <= MAX_RELATIONS and len(graph) <= MAX_TRIPLES
-    sparse = len(graph) <= MAX_DEGREE * max(n_entities, 1)
-    return (Rules(depth=3 if small and sparse else 2),)
+        The fraction is that of the first rules among the augmenters; without any, that of default rules.
+        """
+        by_rules = {
+            i: completeness_of(refits[i], graph.n_relations, self.completeness)
+            for i, augmenter in enumerate(self.generators)
+            if isinstance(augmenter, Rules)
+        }
+        if by_rules:
+            fraction = next(iter(by_rules.values())).fraction
+        else:
+            fraction = self.completeness or estimate_completeness(graph, seed=seed)
+        without_slope = Completeness(fraction)
+        return [replace(by_rules.get(i, without_slope), fraction=fraction) for i in range(len(refits))]
 
 
 @dataclass(frozen=True, eq=False)
-class Witnesses:
-    """Knows which generator each triple came from, and asks it why."""
+class MixtureEvidence:
+    """Evidence for the triples of a mixture: that of the augmenter which gave the triple its probability.
+
+    Parameters
+    ----------
+    parts, names
+        The lists of the augmenters, and their names.
+    keys, sources : ndarrays of shape (n,)
+        The key of each triple, and the number of its list.
+    """
 
     parts: Sequence[Listed]
     names: Sequence[str]
-    keys: NDArray[np.int64]
-    sources: NDArray[np.int64]
+    keys: Ids
+    sources: Ids
 
     @cached_property
     def _source_of(self) -> dict[int, int]:
         return dict(zip(self.keys.tolist(), self.sources.tolist(), strict=True))
 
     def explain(self, triples: IntArray) -> list[Evidence]:
-        """Return the evidence of each row of ids."""
+        """Return the evidence for each row of ids."""
         keys = self.parts[0].graph.vocabulary.keys(triples).tolist()
-        found = []
-        for key, triple in zip(keys, triples, strict=True):
-            source = self._source_of.get(key, -1)
-            if source < 0:
-                msg = f"{triple.tolist()} is not among the listed triples"
-                raise ValueError(msg)
-            (evidence,) = self.parts[source].explain(triple[None])
-            found.append(evidence if evidence.source else Evidence(self.names[source], "drawn"))
-        return found
+        return [self._explain_one(key, triple) for key, triple in zip(keys, triples, strict=True)]
+
+    def _explain_one(self, key: int, triple: IntArray) -> Evidence:
+        source = self._source_of.get(key)
+        if source is None:
+            msg = f"{triple.tolist()} is not among the listed triples"
+            raise ValueError(msg)
+        (evidence,) = self.parts[source].explain(triple[None])
+        return evidence if evidence.source else Evidence(self.names[source], "drawn")
 
 
-def augment(graph: KnowledgeGraph, n: int | None = None, *, seed: int = 0) -> Sample:
-    """Return at most n triples that are worth adding to a train graph, by :class:`Auto`; maybe none.
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The list of one augmenter, and the estimated probability of each triple."""
 
-    Examples
-    --------
-    >>> import nnmfaug as na
-    >>> world = na.family(100, seed=0)
-    >>> extra = na.augment(world.given, 50)
-    >>> len(extra), bool(world.is_true(extra.triples).all())
-    (50, True)
-    """
-    dist = Auto().fit(graph, seed=seed)
-    return dist.top(dist.n_new if n is None else min(check_count(n), dist.n_new))
+    name: str
+    full: Listed
+    probability: Array
 
 
-def _refitted(generator: Augmenter[Distribution], graph: KnowledgeGraph, seed: int) -> tuple[Listed, Refits]:
-    """What a generator lists, and what comes back of it."""
+def _list_and_refit(augmenter: Augmenter[Distribution], graph: KnowledgeGraph, seed: int) -> tuple[Listed, Refits]:
+    """Return the list of an augmenter, and its hold-out refits."""
 
     def fit(part: KnowledgeGraph) -> Listed:
-        return as_listed(generator.fit(part, seed=seed), MAX_DRAWN, seed=seed)
+        return Listed.of(augmenter.fit(part, seed=seed), MAX_DRAWN, seed=seed)
 
     full = fit(graph)
     return full, refit(fit, full, seed=seed)
 
 
-def _merge(
-    graph: KnowledgeGraph, measured: Sequence[tuple[Listed, Array]], names: Sequence[str], sharpness: float
-) -> Listed:
-    parts, probabilities = zip(*measured, strict=True)
-    triples, probability = np.concatenate([part.triples for part in parts]), np.concatenate(probabilities)
-    sources = np.repeat(np.arange(len(parts)), [len(part.triples) for part in parts])
-    confidence = np.concatenate([part.confidence for part in parts])
+def _merge(graph: KnowledgeGraph, parts: Sequence[_Part], sharpness: float) -> Listed:
+    """Merge lists by probability, then confidence, then key; of equal triples the first remains."""
+    triples = np.concatenate([part.full.triples for part in parts])
+    confidence = np.concatenate([part.full.confidence for part in parts])
+    probability = np.concatenate([part.probability for part in parts])
+    sources = np.repeat(np.arange(len(parts)), [len(part.probability) for part in parts])
     keys = graph.vocabulary.keys(triples)
-    order = np.lexsort((keys, -confidence, -probability))
-    order = order[np.sort(first_places(keys[order]))]
-    witness = Witnesses(parts, names, keys[order], sources[order])
-    return Listed(graph, triples[order], np.maximum(probability[order], LEAST), sharpness, witness)
+    ranking = np.lexsort((keys, -confidence, -probability))
+    order = ranking[np.sort(first_places(keys[ranking]))]
+    lists = [part.full for part in parts]
+    names = [part.name for part in parts]
+    evidence = MixtureEvidence(lists, names, keys[order], sources[order])
+    return Listed(graph, triples[order], np.maximum(probability[order], MIN_PROBABILITY), sharpness, evidence)

@@ -1,60 +1,83 @@
-"""How right a generator is, measured without labels."""
+"""Precision: the fraction of generated triples that are true, estimated from the train graph alone.
+
+There are no labels for generated triples, and valid and test are not to be used. So the augmenter is refitted
+without a random fraction of train; the number of triples that it recovers gives a, the probability that a triple
+of some confidence is in the graph; and with the completeness q of the graph, π = (1 − q)/q · a/(1 − a) of the
+triples that are not in the graph are true (:mod:`nnmfaug.quality.calibration`). The precision of n triples is
+the mean of their π.
+
+Here a depends on confidence only, a = expit f(c). Corrections by relation would mistake facts that are missing
+together for false ones; they are used for ``per_relation`` alone.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import logit
+from scipy.stats import beta, t as student
 
 from nnmfaug.augmenters.base import Augmenter, Distribution
 from nnmfaug.augmenters.listed import Listed
 from nnmfaug.augmenters.rules.rules import Rules
-from nnmfaug.core.arrays import Array
-from nnmfaug.core.checks import check_count
+from nnmfaug.core.arrays import Array, Bools
+from nnmfaug.core.checks import check_at_least, check_count
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.quality.calibration import FEW, Completeness, calibrate, curve, jeffreys, surest, truth
-from nnmfaug.quality.holdout import Refits, refit
+from nnmfaug.quality.calibration import calibrate, estimated_probability
+from nnmfaug.quality.completeness import Completeness, check_completeness, completeness_of, estimate_completeness
+from nnmfaug.quality.holdout import Refits, check_refits, refit
+from nnmfaug.quality.membership import fit_curve
 
 FACTOR = 2.0
-"""The interval allows for so many times more or fewer missing facts, if their number is not given."""
+"""If completeness is estimated, the interval allows for so many times more or fewer missing facts."""
 N_BANDS = 5
-LEAST_COMPLETENESS = 0.65
-"""A graph that seems to hold less than this has no sure conclusions, more likely."""
-USUAL_COMPLETENESS = 0.8
-"""What a graph is taken to hold if rules say nothing."""
+DEFAULT_FRACTION = 0.1
+"""Number of triples drawn by default, as a fraction of the graph."""
 LEAST = -600.0
 """Log-probabilities below the highest minus this all count as this."""
 
 
 @dataclass(frozen=True)
 class Band:
-    """Triples of similar confidence: how many of the n, what refits saw of such, how many are true."""
+    """Generated triples of similar confidence.
+
+    Parameters
+    ----------
+    low, high
+        Range of confidence.
+    n
+        Number of generated triples.
+    listed, recovered
+        Number of triples that the refits list in this range, and how many of these had been left out.
+    precision
+        Estimated precision.
+    """
 
     low: float
     high: float
     n: int
-    seen: int
-    came_back: int
+    listed: int
+    recovered: int
     precision: float
 
 
 @dataclass(frozen=True)
 class PrecisionEstimate:
-    """Share of true facts among n generated triples, estimated from train alone.
+    """Fraction of true triples among n generated ones, estimated from train alone.
 
     Parameters
     ----------
     precision, low, high
-        The estimate and its 95 % interval.
+        The estimate and its 95 % interval; all 0 if there are no triples.
     completeness
-        Share of the facts that the graph is thought to hold, or was said to hold.
+        Fraction of all true facts that the graph contains, as estimated or given.
     n
-        How many triples; fewer than asked for, if there are no more.
+        Number of triples; fewer than requested if no more are available.
     bands, per_relation
-        The same by confidence, and by relation.
+        The estimate by confidence, and by relation.
     """
 
     precision: float
@@ -69,152 +92,182 @@ class PrecisionEstimate:
 def estimate_precision(
     method: Augmenter[Distribution],
     graph: KnowledgeGraph,
-    n: int,
+    n: int | None = None,
     *,
     seed: int = 0,
     completeness: float | None = None,
-    share: float = 0.1,
+    fraction: float = 0.1,
     n_refits: int = 5,
 ) -> PrecisionEstimate:
-    """Estimate how many of the n triples that a method gives for a graph are true.
+    """Estimate the precision of the n triples that an augmenter generates for a graph.
+
+    ``Auto`` and ``Mixture`` refit their augmenters whenever they are fitted, so they take about six times as long.
 
     Parameters
     ----------
+    method
+        The augmenter, fitted once to the graph and once per refit.
     graph
-        The train graph; nothing else is looked at.
+        The train graph; nothing else is used.
+    n
+        Number of triples: the highest-confidence ones of a list, or draws. Default: the whole list; draws, 10 % of
+        the graph.
     completeness
-        Share of all facts that the graph holds, if known; else the surest triples are taken for true.
-    share, n_refits
-        How much of the graph a refit is without, and how often.
+        Fraction of all true facts that the graph contains. Default: estimated, assuming that the
+        highest-confidence conclusions of rules are true.
+    fraction, n_refits
+        Fraction of the graph that each refit leaves out; and the number of refits.
 
     Examples
     --------
     >>> import nnmfaug as na
     >>> splits = na.split(na.family(200, seed=0).truth, valid=0, test=0.2, seed=0)
-    >>> found = na.estimate_precision(na.Rules(), splits.train, 1500)
+    >>> estimate = na.estimate_precision(na.Rules(), splits.train, 1500)
     >>> true = splits.test.contains(na.Rules().fit(splits.train).top(1500).triples).mean()
-    >>> print(f"{found.precision:.2f} from {found.low:.2f} to {found.high:.2f}; true: {true:.2f}")
+    >>> print(f"{estimate.precision:.2f} from {estimate.low:.2f} to {estimate.high:.2f}; true: {true:.2f}")
     0.70 from 0.26 to 0.84; true: 0.76
     """
     check_completeness(completeness)
-    _check_refits(share, n_refits)
-    if check_count(n) < 1:
-        msg = f"n={n}: must be at least 1"
-        raise ValueError(msg)
+    check_refits(fraction, n_refits)
+    if n is not None:
+        check_at_least("n", check_count(n), 1)
+    dist = method.fit(graph, seed=seed)
+    size = _default_size(dist) if n is None else n
 
     def fit(part: KnowledgeGraph) -> Listed:
-        return as_listed(method.fit(part, seed=seed), n, seed=seed)
+        return Listed.of(method.fit(part, seed=seed), size, seed=seed)
 
-    full = fit(graph)
-    refits = refit(fit, full, share=share, n_refits=n_refits, seed=seed)
+    full = Listed.of(dist, size, seed=seed)
+    task = "estimating precision"
+    refits = refit(fit, full, fraction=fraction, n_refits=n_refits, seed=seed, task=task)
     if isinstance(method, Rules):
-        held = completeness_of(refits, graph, completeness)
+        estimate = completeness_of(refits, graph.n_relations, completeness)
     else:
-        held = Completeness(completeness or estimate_completeness(graph, seed=seed))
-    return _estimate(full, refits, held, n, given=completeness is not None)
+        estimate = Completeness(completeness or estimate_completeness(graph, seed=seed))
+    return _estimate(full, refits, estimate, size, factor=FACTOR if completeness is None else 1.0)
 
 
-def check_completeness(completeness: float | None) -> None:
-    """Raise unless it is a share, or not given."""
-    if completeness is not None and not 0 < completeness < 1:
-        msg = f"completeness={completeness}: must be above 0 and below 1"
-        raise ValueError(msg)
-
-
-def _check_refits(share: float, n_refits: int) -> None:
-    if not 0 < share < 1 or check_count(n_refits) < 2:
-        msg = f"share={share}, n_refits={n_refits}: must be between 0 and 1, and at least 2"
-        raise ValueError(msg)
-
-
-def estimate_completeness(graph: KnowledgeGraph, *, seed: int = 0, share: float = 0.1, n_refits: int = 5) -> float:
-    """Estimate the share of facts that a graph holds: that of the surest conclusions of rules that is in it.
-
-    At least 0.65: if fewer of the surest are in the graph, they are not sure at all. If hardly any come back,
-    rules say nothing, and 0.8 is a guess.
+def jeffreys_interval(successes: int, trials: int) -> tuple[float, float]:
+    """95 % interval of a proportion: quantiles of Beta(successes + ½, failures + ½), up to 0 or 1 at the ends.
 
     Examples
     --------
-    >>> import nnmfaug as na
-    >>> splits = na.split(na.family(200, seed=0).truth, valid=0.1, test=0.1, seed=0)
-    >>> round(na.estimate_completeness(splits.train), 2)
-    0.81
+    >>> low, high = jeffreys_interval(0, 10)
+    >>> low, round(high, 3)
+    (0.0, 0.217)
     """
-    _check_refits(share, n_refits)
-    rules = Rules()
-    refits = refit(rules.fit, rules.fit(graph), share=share, n_refits=n_refits, seed=seed)
-    return completeness_of(refits, graph).share
+    failures = trials - successes
+    low, high = (float(beta.ppf(level, successes + 0.5, failures + 0.5)) for level in (0.025, 0.975))
+    return (low if successes else 0.0), (high if failures else 1.0)
 
 
-def completeness_of(refits: Refits, graph: KnowledgeGraph, given: float | None = None) -> Completeness:
-    """As above, from refits of rules; how it depends on what is known, too, and that alone if it is given."""
-    if refits.hit.sum() < FEW:
-        return Completeness(given or USUAL_COMPLETENESS)
-    found = surest(refits, graph.n_relations)
-    return replace(found, share=given or max(found.share, LEAST_COMPLETENESS))
-
-
-def as_listed(dist: Distribution, n: int, *, seed: int) -> Listed:
-    """Return a law as a list: itself, or n triples drawn from it, the most probable first."""
+def _default_size(dist: Distribution) -> int:
+    """Number of triples of a whole list; for a distribution without one, 10 % of the graph, at least 1."""
     if isinstance(dist, Listed):
-        return dist
-    sample = dist.sample(min(n, dist.n_new), seed=seed)
-    order = np.argsort(-sample.log_prob, kind="stable")
-    relative = sample.log_prob - sample.log_prob.max(initial=-np.inf)
-    return Listed(dist.graph, sample.triples[order], np.exp(np.maximum(relative, LEAST))[order])
+        return dist.support_size
+    return max(int(DEFAULT_FRACTION * len(dist.graph)), 1)
 
 
-def _estimate(full: Listed, refits: Refits, held: Completeness, n: int, *, given: bool) -> PrecisionEstimate:
-    triples, confidence, completeness = full.triples[:n], full.confidence[:n], held.share
-    odds = np.interp(confidence, *curve(refits))
-    below, above = _uncertainty(refits, confidence.min(initial=1.0))
-    slack, spread = 0.0 if given else np.log(FACTOR), _spread(refits, confidence, completeness)
-    middle, low, high = (truth(odds + shift, completeness) for shift in (0.0, below - slack, above + slack))
-    mean, least, most = (float(values.mean()) if len(values) else 0.0 for values in (middle, low, high))
-    least, most = max(least - spread, 0.0), min(most + spread, 1.0)
-    calibration = calibrate(refits, full.graph.n_relations, held)
-    each, names = calibration(full.graph, full.triples, full.confidence), full.graph.vocabulary.relations
-    relations = {names[r]: float(each[:n][triples[:, 1] == r].mean()) for r in np.unique(triples[:, 1]).tolist()}
+def _estimate(
+    full: Listed, refits: Refits, completeness: Completeness, n: int, *, factor: float
+) -> PrecisionEstimate:
+    confidence = full.confidence[:n]
+    log_odds = fit_curve(refits)(confidence)
+    probability = estimated_probability(log_odds, completeness.fraction)
+    low, high = _interval(refits, confidence, log_odds, completeness.fraction, factor)
     return PrecisionEstimate(
-        mean, least, most, completeness, len(triples), _bands(confidence, middle, refits), relations
+        precision=_mean(probability),
+        low=low,
+        high=high,
+        completeness=completeness.fraction,
+        n=len(confidence),
+        bands=tuple(_bands(confidence, probability, refits)),
+        per_relation=_per_relation(full, refits, completeness, n),
     )
 
 
-def _spread(refits: Refits, confidence: Array, completeness: float) -> float:
-    """How far single refits are apart: half the width of a 95 % interval."""
-    curves = (curve(refits.take(refits.number == i)) for i in range(refits.n_refits))
-    means = [truth(np.interp(confidence, *knots), completeness).mean() for knots in curves]
-    if len(means) < 2 or not len(confidence):
-        return 0.0
-    return float(student.ppf(0.975, len(means) - 1) * np.std(means, ddof=1))
+def _mean(values: Array) -> float:
+    return float(values.mean()) if len(values) else 0.0
+
+
+def _interval(
+    refits: Refits, confidence: Array, log_odds: Array, completeness: float, factor: float
+) -> tuple[float, float]:
+    """95 % interval of the precision, from three sources of error.
+
+    The log-odds may be off by chance, since recovered triples are few; by log ``factor``, since q is uncertain;
+    and the mean by as much as refits differ from each other.
+    """
+    below, above = _uncertainty(refits, confidence.min(initial=1.0))
+    slack = np.log(factor)
+    low = _mean(estimated_probability(log_odds + (below - slack), completeness))
+    high = _mean(estimated_probability(log_odds + (above + slack), completeness))
+    spread = _spread(refits, confidence, completeness)
+    return max(low - spread, 0.0), min(high + spread, 1.0)
 
 
 def _uncertainty(refits: Refits, confidence: float) -> tuple[float, float]:
-    """How far the log odds of coming back may be off for triples of at least some confidence, by chance alone."""
-    seen = refits.hit[refits.confidence >= confidence]
-    hits, total = int(seen.sum()), len(seen)
-    low, high = (_log_odds(rate) for rate in jeffreys(hits, total))
-    middle = _log_odds((hits + 0.5) / (total + 1))
-    return low - middle, high - middle
+    """Ends of a 95 % interval of the log-odds of being recovered, relative to its middle.
+
+    For all triples of at least this confidence together, so by chance alone.
+    """
+    recovered = refits.recovered[refits.confidence >= confidence]
+    n_recovered = int(recovered.sum())
+    n_listed = len(recovered)
+    low, high = jeffreys_interval(n_recovered, n_listed)
+    middle = logit((n_recovered + 0.5) / (n_listed + 1))
+    return float(logit(low) - middle), float(logit(high) - middle)
 
 
-def _log_odds(rate: float) -> float:
-    return -np.inf if rate <= 0 else np.inf if rate >= 1 else float(np.log(rate / (1 - rate)))
+def _spread(refits: Refits, confidence: Array, completeness: float) -> float:
+    """Half the width of a 95 % interval of the precision by a single refit, from how much refits differ."""
+    n_refits = refits.n_refits
+    if n_refits < 2 or not len(confidence):
+        return 0.0
+    precisions = []
+    for i in range(n_refits):
+        curve = fit_curve(refits.take(refits.refit_id == i))
+        precisions.append(estimated_probability(curve(confidence), completeness).mean())
+    return float(student.ppf(0.975, n_refits - 1) * np.std(precisions, ddof=1))
 
 
-def _bands(confidence: Array, precision: Array, refits: Refits) -> tuple[Band, ...]:
-    """Split by confidence into parts of about equal size."""
-    edges = np.unique(np.quantile(confidence, np.linspace(0, 1, N_BANDS + 1))) if len(confidence) else np.zeros(0)
-    if len(edges) == 1:
-        edges = np.repeat(edges, 2)
-    bands = []
-    for i, (low, high) in reversed(list(enumerate(itertools.pairwise(edges.tolist())))):
-        last = i == len(edges) - 2
-        own, seen = (
-            (values >= low) & ((values <= high) if last else (values < high))
-            for values in (confidence, refits.confidence)
+def _per_relation(full: Listed, refits: Refits, completeness: Completeness, n: int) -> dict[str, float]:
+    """Mean estimated probability of the first n triples, by relation."""
+    calibration = calibrate(refits, full.graph.n_relations, completeness)
+    probability = calibration(full.graph, full.triples, full.confidence)[:n]
+    relation = full.triples[:n, 1]
+    names = full.graph.vocabulary.relations
+    return {names[r]: float(probability[relation == r].mean()) for r in np.unique(relation).tolist()}
+
+
+def _bands(confidence: Array, probability: Array, refits: Refits) -> Iterator[Band]:
+    """Split triples by confidence into bands of about equal size, the highest confidence first."""
+    edges = _band_edges(confidence)
+    for low, high in reversed(list(itertools.pairwise(edges))):
+        rows = _within(confidence, low, high, closed=high == edges[-1])
+        if not rows.any():
+            continue
+        refit_rows = _within(refits.confidence, low, high, closed=high == edges[-1])
+        yield Band(
+            low=low,
+            high=high,
+            n=int(rows.sum()),
+            listed=int(refit_rows.sum()),
+            recovered=int(refits.recovered[refit_rows].sum()),
+            precision=float(probability[rows].mean()),
         )
-        if own.any():
-            mean, back = float(precision[own].mean()), int(refits.hit[seen].sum())
-            bands.append(Band(low, high, int(own.sum()), int(seen.sum()), back, mean))
-    return tuple(bands)
+
+
+def _band_edges(confidence: Array) -> list[float]:
+    """Different quantiles of the confidences, ascending; the same twice if there is only one."""
+    if not len(confidence):
+        return []
+    quantiles = np.unique(np.quantile(confidence, np.linspace(0, 1, N_BANDS + 1))).tolist()
+    edges: list[float] = quantiles * 2 if len(quantiles) == 1 else quantiles
+    return edges
+
+
+def _within(values: Array, low: float, high: float, *, closed: bool) -> Bools:
+    """Which values are from low to high; high itself only if ``closed``."""
+    below = values <= high if closed else values < high
+    return np.asarray((values >= low) & below)
