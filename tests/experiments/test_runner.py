@@ -245,7 +245,7 @@ def test_impossible_settings_are_refused(settings: dict[str, object], message: s
 def test_presets_exist_for_the_models_of_the_paper() -> None:
     for name in PRESETS:
         assert na.LinkPredictor.preset(name).model == name.partition("-")[0]
-    with pytest.raises(ValueError, match="no preset 'conve': there are transe, rotate"):
+    with pytest.raises(ValueError, match="unknown preset 'conve'; choose one of: transe, rotate"):
         na.LinkPredictor.preset("conve")
 
 

@@ -362,10 +362,10 @@ class TestTheSetIsChecked:
     @pytest.mark.parametrize(
         ("extra", "message"),
         [
-            (torch.zeros((3, 2), dtype=torch.long), r"shape \(3, 2\).*ids of shape \(n, 3\), int64, are needed"),
+            (torch.zeros((3, 2), dtype=torch.long), r"shape \(3, 2\).*must be ids of shape \(n, 3\), int64"),
             (torch.zeros(3, dtype=torch.long), r"extra of shape \(3,\)"),
-            (torch.zeros((3, 3), dtype=torch.int32), "type torch.int32: ids"),
-            (torch.zeros((3, 3)), "type torch.float32: ids"),
+            (torch.zeros((3, 3), dtype=torch.int32), "type torch.int32: must be ids"),
+            (torch.zeros((3, 3)), "type torch.float32: must be ids"),
             (torch.tensor([[0, 0, 14]]), "outside of the 14 entities and 55 relations"),
             (torch.tensor([[0, 55, 0]]), "outside of the 14 entities and 55 relations"),
             (torch.tensor([[-1, 0, 0]]), "outside of the 14 entities and 55 relations"),
@@ -380,7 +380,7 @@ class TestTheSetIsChecked:
         factory = make_graph()
         again = factory.mapped_triples[:5]
         make_loop(NNMFAugTrainingLoop, factory, extra=again, repeats=True)
-        with pytest.raises(ValueError, match="triples of train once more weigh 1"):
+        with pytest.raises(ValueError, match="repeated train triples need weight 1"):
             make_loop(NNMFAugTrainingLoop, factory, extra=again, repeats=True, extra_weight=0.5)
 
     def test_triples_that_are_not_new_are_refused_unless_allowed(self) -> None:
@@ -388,7 +388,7 @@ class TestTheSetIsChecked:
         new = make_extra(factory, 10)
         for old in (new[3:4], factory.mapped_triples[7:8]):
             extra = torch.cat([new, old])
-            with pytest.raises(ValueError, match="repeats a triple, or has one of the training triples"):
+            with pytest.raises(ValueError, match="repeats a triple, or contains a training triple"):
                 make_loop(NNMFAugTrainingLoop, factory, extra=extra)
             seen = Recorder()
             loop = make_loop(NNMFAugTrainingLoop, factory, extra=extra, repeats=True)
@@ -488,7 +488,7 @@ class TestWeights:
 
     @pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf")])
     def test_a_weight_is_a_number_from_0(self, weight: float) -> None:
-        with pytest.raises(ValueError, match=rf"extra_weight={weight}: must be a number from 0"):
+        with pytest.raises(ValueError, match=rf"extra_weight={weight}: must be finite and not negative"):
             make_loop(NNMFAugTrainingLoop, make_graph(), extra_weight=weight)
 
     def test_two_ways_to_weigh_are_one_too_many(self) -> None:

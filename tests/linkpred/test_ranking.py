@@ -8,7 +8,7 @@ import torch
 
 import nnmfaug as na
 from nnmfaug.evaluation.metrics import realistic_rank, summary
-from nnmfaug.linkpred.ranking import Known, rank
+from nnmfaug.linkpred.ranking import Completions, rank
 
 
 class Table:
@@ -91,6 +91,6 @@ def test_a_model_that_diverged_is_named() -> None:
 
 
 def test_known_lists_every_completion_once() -> None:
-    known = Known(np.array([[0, 1], [2, 0], [0, 1]]), np.array([5, 6, 7]), n_relations=2)
-    rows, entities = known(np.array([[0, 1], [1, 1], [2, 0], [0, 1]]))
+    completions = Completions(np.array([[0, 1], [2, 0], [0, 1]]), np.array([5, 6, 7]), n_relations=2)
+    rows, entities = completions(np.array([[0, 1], [1, 1], [2, 0], [0, 1]]))
     assert list(zip(rows.tolist(), entities.tolist(), strict=True)) == [(0, 5), (0, 7), (2, 6), (3, 5), (3, 7)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Collection
+from difflib import get_close_matches
 from typing import Literal
 
 Size = int | Literal["auto"]
@@ -69,3 +71,27 @@ def decided(name: str, value: Size) -> int:
         msg = f"{name}='auto': chosen by NNMFAug when it is fitted, or by na.select; alone this needs a number"
         raise ValueError(msg)
     return value
+
+
+_FEW_NAMES = 20
+"""So many names still fit into a message."""
+
+
+def unknown_name(kind: str, name: str, known: Collection[str]) -> str:
+    """Message for a name that does not exist: close matches, or all names if there are few.
+
+    Examples
+    --------
+    >>> unknown_name("preset", "rotat", ("transe", "rotate"))
+    "unknown preset 'rotat'; did you mean 'rotate'?"
+    >>> unknown_name("preset", "conve", ("transe", "rotate"))
+    "unknown preset 'conve'; choose one of: transe, rotate"
+    """
+    message = f"unknown {kind} {name!r}"
+    matches = get_close_matches(name, known, n=3)
+    if matches:
+        quoted = ", ".join(repr(match) for match in matches)
+        return f"{message}; did you mean {quoted}?"
+    if 0 < len(known) <= _FEW_NAMES:
+        return f"{message}; choose one of: {', '.join(known)}"
+    return message
