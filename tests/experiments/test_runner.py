@@ -22,11 +22,6 @@ SMALL = na.LinkPredictor(model="transe", dim=8, epochs=2, negatives=16)
 ONE = na.TrainOptions(threads=1)
 
 
-@pytest.fixture(scope="module")
-def splits() -> na.Splits:
-    return na.read_splits("nations")
-
-
 def arms() -> dict[str, na.Augmentation | None]:
     method = na.NNMFAug(cluster=na.Agglomerative(n_clusters=3))
     return {"baseline": None, "nnmf": na.Augmentation(method), "duplicate": na.Augmentation(Duplicate(), 50)}

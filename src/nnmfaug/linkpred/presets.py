@@ -94,9 +94,9 @@ def find_preset(name: str, dataset: str = "") -> LinkPredictor:
     --------
     >>> find_preset("rotate", "WN18RR").epochs
     50
-    >>> find_preset("rotat")
+    >>> find_preset("transE")
     Traceback (most recent call last):
-    ValueError: unknown preset 'rotat'; did you mean 'rotate'?
+    ValueError: unknown preset 'transE'; did you mean 'transe'?
     """
     if name not in PRESETS:
         raise ValueError(unknown_name("preset", name, PRESETS))
