@@ -1,8 +1,10 @@
-"""What several test files share: the published archives, and a graph whose names try the readers."""
+"""Fixtures of several folders: published archives, a small data set, a graph whose names try the readers."""
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -78,3 +80,17 @@ def nasty_splits() -> na.Splits:
     test.append(("only in test", NASTY[0], "NA"))
     parts = [na.KnowledgeGraph.from_labels(rows) for rows in (train, valid, test)]
     return na.Splits.merge("nasty", train=parts[0], valid=parts[1], test=parts[2])
+
+
+@pytest.fixture(scope="session")
+def splits() -> na.Splits:
+    """Nations: a small data set that comes with PyKEEN."""
+    return na.read_splits("nations")
+
+
+@pytest.fixture(scope="module")
+def quick_collections() -> Iterator[None]:
+    """Exempt all present objects from the garbage collections that PyKEEN runs after each epoch."""
+    gc.freeze()
+    yield
+    gc.unfreeze()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import subprocess
 import sys
@@ -27,6 +26,7 @@ import nnmfaug.pykeen as nap
 from nnmfaug.pykeen_datasets import DL50a
 
 pytestmark = [
+    pytest.mark.usefixtures("quick_collections"),
     pytest.mark.filterwarnings("ignore:'pin_memory' argument is set as true:UserWarning"),
     pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning"),
 ]
@@ -46,14 +46,6 @@ SMALL: dict[str, Any] = {
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _quick_collections() -> Iterator[None]:
-    """PyKEEN collects garbage after each epoch; what is alive now need not be looked at."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
 @pytest.fixture
 def nations() -> Any:
     return dataset_resolver.make("nations")
@@ -61,15 +53,15 @@ def nations() -> Any:
 
 @pytest.fixture
 def extra(nations: Any, tmp_path: Path) -> Path:
-    """Generated triples that are the valid triples: a filter with them would be easy to tell."""
+    """A file of generated triples that are the valid triples: a filter that contains them changes the metrics."""
     names = nations.training.label_triples(nations.validation.mapped_triples)
     path = tmp_path / "extra.tsv"
     path.write_text("".join("\t".join(row) + "\n" for row in names))
     return path
 
 
-class Witness(TrainingCallback):
-    """Counts triples and negatives of each epoch, for all loops it was made in."""
+class Counter(TrainingCallback):
+    """Records the numbers of positives and negatives in each batch, of all loops that use it."""
 
     seen: list[tuple[int, int, torch.Size]] = []  # noqa: RUF012
 
@@ -78,11 +70,11 @@ class Witness(TrainingCallback):
 
 
 @pytest.fixture
-def witness() -> Iterator[type[Witness]]:
-    Witness.seen.clear()
-    callback_resolver.register(Witness, raise_on_conflict=False)
-    yield Witness
-    callback_resolver.lookup_dict.pop("witness")
+def counter() -> Iterator[type[Counter]]:
+    Counter.seen.clear()
+    callback_resolver.register(Counter, raise_on_conflict=False)
+    yield Counter
+    callback_resolver.lookup_dict.pop("counter")
 
 
 def run(dataset: Any, **kwargs: Any) -> Any:
@@ -111,9 +103,9 @@ class TestPipeline:
         assert plain[2] != late[2]
 
     def test_arguments_of_a_loop_and_of_its_training_arrive(
-        self, nations: Any, extra: Path, witness: type[Witness]
+        self, nations: Any, extra: Path, counter: type[Counter]
     ) -> None:
-        training = {**SMALL["training_kwargs"], "exponent": 1.0, "extra_share": 0.5, "callbacks": "witness"}
+        training = {**SMALL["training_kwargs"], "exponent": 1.0, "extra_share": 0.5, "callbacks": "counter"}
         run(
             nations,
             training_loop="nnmfaug",
@@ -122,9 +114,9 @@ class TestPipeline:
             training_kwargs=training,
         )
         half = round(nations.validation.num_triples / 2)
-        counts = [sum(n for at, n, _ in witness.seen if at == epoch) for epoch in (1, 2, 3)]
+        counts = [sum(n for at, n, _ in counter.seen if at == epoch) for epoch in (1, 2, 3)]
         assert counts == [nations.training.num_triples + epoch * half // 3 for epoch in (1, 2, 3)]
-        assert {shape[1:] for _, _, shape in witness.seen} == {(4, 3)}
+        assert {shape[1:] for _, _, shape in counter.seen} == {(4, 3)}
 
     @pytest.mark.parametrize("loss", ["SampledSoftmax", "SelfAdversarial", "bcewithlogits", "marginranking"])
     def test_losses_go_with_shared_negatives_by_name(self, loss: str, nations: Any) -> None:
@@ -155,9 +147,9 @@ def evaluate(model: Any, triples: Any, known: list[Any]) -> float:
 
 
 def test_hpo_tunes_the_exponent_and_uses_the_negatives_of_the_loop(
-    nations: Any, extra: Path, witness: type[Witness]
+    nations: Any, extra: Path, counter: type[Counter]
 ) -> None:
-    training = {**SMALL["training_kwargs"], "num_epochs": 2, "callbacks": "witness"}
+    training = {**SMALL["training_kwargs"], "num_epochs": 2, "callbacks": "counter"}
     result = hpo_pipeline(
         **{**SMALL, "training_kwargs": training},
         dataset=nations,
@@ -181,7 +173,7 @@ def test_hpo_tunes_the_exponent_and_uses_the_negatives_of_the_loop(
     assert all(0.5 <= exponent <= 6 for exponent in exponents)
     assert exponents[0] != exponents[1]
     assert all(0 <= trial.params["training.extra_share"] <= 1 for trial in trials)
-    assert {shape[1:] for _, _, shape in witness.seen} == {(7, 3)}
+    assert {shape[1:] for _, _, shape in counter.seen} == {(7, 3)}
 
 
 class TestNames:
@@ -220,9 +212,9 @@ class TestDL50a:
             assert list(map(tuple, factory.label_triples(factory.mapped_triples).tolist())) == graph.labels()
 
     @pytest.mark.usefixtures("archives")
-    def test_its_statistics_are_those_it_tells(self) -> None:
+    def test_its_statistics_are_those_it_states(self) -> None:
         dataset: Any = DL50a()
-        told: Any = DL50a.__docdata__  # type: ignore[attr-defined]
+        stated: Any = DL50a.__docdata__  # type: ignore[attr-defined]
         found = {
             "entities": dataset.num_entities,
             "relations": dataset.num_relations,
@@ -230,7 +222,7 @@ class TestDL50a:
             "testing": dataset.testing.num_triples,
             "validation": dataset.validation.num_triples,
         }
-        assert told["statistics"] == {
+        assert stated["statistics"] == {
             **found,
             "triples": found["training"] + found["testing"] + found["validation"],
         }

@@ -1,9 +1,9 @@
-"""For people who live in PyKEEN: ``import nnmfaug.pykeen`` registers the growing training loops by name.
+"""Integration with PyKEEN: ``import nnmfaug.pykeen`` registers the growing training loops by name.
 
-Afterwards ``pipeline(training_loop="nnmfaug", training_loop_kwargs={"extra": "extra.tsv"}, …)`` trains on a set
-that grows; ``"nnmfauglcwa"`` is the same with LCWA, ``"nnmfaugshared"`` with negatives shared by the batch.
-Interactions, losses and the data set ``dl50a`` are found by name, too. In ``hpo_pipeline``, put the negative
-sampler into ``training_loop_kwargs``: PyKEEN 1.11.1 drops it for any loop that is not its own.
+Afterwards ``pipeline(training_loop="nnmfaug", training_loop_kwargs={"extra": "extra.tsv"}, …)`` trains on a
+growing set; ``"nnmfauglcwa"`` is the same with LCWA, ``"nnmfaugshared"`` with negatives shared by the batch.
+Interactions, losses and the data set ``dl50a`` are available by name, too. In ``hpo_pipeline``, pass the negative
+sampler in ``training_loop_kwargs``: PyKEEN 1.11.1 drops it for any loop but its own.
 """
 
 from pykeen.losses import loss_resolver

@@ -1,6 +1,6 @@
-"""``pipeline(dataset="dl50a")``: found by PyKEEN through its entry point, which takes the name of the class.
+"""``pipeline(dataset="dl50a")``: PyKEEN finds the data set through its entry point, by the name of the class.
 
-It must not import ``pykeen.training``: PyKEEN loads this while it imports itself.
+This module must not import ``pykeen.training``: PyKEEN loads it during its own import.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from nnmfaug.io import read_splits, to_pykeen
 class DL50a(LazyDataset):
     """Layers and settings of 50 deep learning architectures, over the entities of all splits.
 
-    As published; the paper's table tells other numbers of entities and relations, see ``docs/datasets.md``.
+    As published; the paper's table states other numbers of entities and relations, see ``docs/datasets.md``.
 
     ---
     name: DL50a
@@ -36,11 +36,12 @@ class DL50a(LazyDataset):
         self._create_inverse_triples = create_inverse_triples
 
     def _load(self) -> None:
-        import nnmfaug.pykeen  # noqa: F401  # so that training_loop="nnmfaug" is known, too
+        import nnmfaug.pykeen  # noqa: F401  # registers training_loop="nnmfaug"
 
         splits = read_splits("dl50a")
         self._training = to_pykeen(splits.train, reciprocal=self._create_inverse_triples)
-        self._validation, self._testing = to_pykeen(splits.valid), to_pykeen(splits.test)
+        self._validation = to_pykeen(splits.valid)
+        self._testing = to_pykeen(splits.test)
 
     def _load_validation(self) -> None:
-        """Nothing: all are loaded together."""
+        """Do nothing: ``_load`` loads all splits."""

@@ -83,7 +83,7 @@ def test_triples_of_a_file_are_an_arm(tmp_path: Path) -> None:
     ("given", "message"),
     [
         (["nations", "--arm", "magic"], "--arm magic: must be one of baseline, auto, rules, nnmf, random"),
-        (["nations", "--model", "conve"], "no preset 'conve': there are transe, rotate"),
+        (["nations", "--model", "conve"], "unknown preset 'conve'; choose one of: transe, rotate"),
         (["nations", "--amount", "lots"], "--amount lots: must be a share such as 5%"),
         (["nations", "--arm", "file:none.tsv"], "none.tsv"),
         (["nations", "--exponent", "0"], "--exponent 0: must be above 0; --schedule constant"),

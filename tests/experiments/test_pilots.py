@@ -17,11 +17,6 @@ SMALL = na.LinkPredictor(model="transe", dim=16, epochs=30, batch_size=256)
 ONE = na.TrainOptions(threads=1)
 
 
-@pytest.fixture(scope="module")
-def splits() -> na.Splits:
-    return na.read_splits("nations")
-
-
 def test_facts_are_chosen_and_noise_is_not(splits: na.Splits) -> None:
     facts = na.run_pilot(splits, SMALL, na.Augmentation(na.Given(splits.valid), 199, na.Constant()), options=ONE)
     assert facts.amount == len(splits.valid) == 199

@@ -21,11 +21,6 @@ SMALL = na.LinkPredictor(model="transe", dim=8, epochs=2, negatives=16)
 ONE = na.TrainOptions(threads=1)
 
 
-@pytest.fixture(scope="module")
-def splits() -> na.Splits:
-    return na.read_splits("nations")
-
-
 def arms() -> dict[str, na.Augmentation | None]:
     method = na.NNMFAug(cluster=na.Agglomerative(n_clusters=3))
     return {"baseline": None, "nnmf": na.Augmentation(method), "duplicate": na.Augmentation(na.Duplicate(), 50)}
@@ -244,7 +239,7 @@ def test_impossible_settings_are_refused(settings: dict[str, object], message: s
 def test_presets_exist_for_the_models_of_the_paper() -> None:
     for name in PRESETS:
         assert na.LinkPredictor.preset(name).model == name.partition("-")[0]
-    with pytest.raises(ValueError, match="no preset 'conve': there are transe, rotate"):
+    with pytest.raises(ValueError, match="unknown preset 'conve'; choose one of: transe, rotate"):
         na.LinkPredictor.preset("conve")
 
 

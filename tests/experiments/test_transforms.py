@@ -23,11 +23,6 @@ each = pytest.mark.parametrize("transform", FAMILY.values(), ids=FAMILY)
 SMALL = na.LinkPredictor(model="transe", dim=8, epochs=2, batch_size=256)
 
 
-@pytest.fixture(scope="module")
-def splits() -> na.Splits:
-    return na.read_splits("nations")
-
-
 def test_every_transform_is_in_this_suite() -> None:
     public = {name: getattr(na, name) for name in na.__all__}
     transforms = {name for name, value in public.items() if inspect.isclass(value) and hasattr(value, "apply")}

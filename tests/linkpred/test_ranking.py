@@ -8,7 +8,8 @@ import torch
 
 import nnmfaug as na
 from nnmfaug.evaluation.metrics import realistic_rank, summary
-from nnmfaug.linkpred.ranking import Known, rank
+from nnmfaug.linkpred import ranking
+from nnmfaug.linkpred.ranking import Completions, all_scores, rank
 
 
 class Table:
@@ -31,11 +32,10 @@ class Table:
 
 
 @pytest.mark.parametrize("n_values", [1, 2, 4, 1000])
-def test_ranks_are_those_of_brute_force_with_ties(n_values: int) -> None:
-    splits = na.read_splits("nations")
+def test_ranks_are_those_of_brute_force_with_ties(splits: na.Splits, n_values: int) -> None:
     known, test = splits.together(), splits.test
     model: Any = Table(known.n_entities, known.n_relations, n_values)
-    found = rank(model, test, known)
+    ranks = rank(model, test, known)
     facts = {tuple(row) for row in known.triples.tolist()}
     everyone = range(known.n_entities)
     for i, (h, r, t) in enumerate(test.triples.tolist()):
@@ -44,8 +44,8 @@ def test_ranks_are_those_of_brute_force_with_ties(n_values: int) -> None:
         mask_t = np.array([(h, r, x) in facts for x in everyone])
         raw = [realistic_rank(heads, h), realistic_rank(tails, t)]
         filtered = [realistic_rank(heads, h, mask_h), realistic_rank(tails, t, mask_t)]
-        assert found.raw[i].tolist() == raw
-        assert found.filtered[i].tolist() == filtered
+        assert ranks.raw[i].tolist() == raw
+        assert ranks.filtered[i].tolist() == filtered
 
 
 @pytest.mark.parametrize("reciprocal", [True, False])
@@ -65,8 +65,7 @@ def test_filtered_metrics_are_those_of_pykeen(reciprocal: bool) -> None:
         assert ours[name] == pytest.approx(theirs.get_metric(f"both.realistic.{name}"), rel=1e-5)
 
 
-def test_no_generated_triple_is_in_the_filter() -> None:
-    splits = na.read_splits("nations")
+def test_no_generated_triple_is_in_the_filter(splits: na.Splits) -> None:
     extra = na.TypedTriples().fit(splits.train).sample(100, seed=0).graph
     trained = na.LinkPredictor(model="transe", dim=8, epochs=1).train(splits, na.TrainingSet(splits.train, extra))
     assert trained.known == splits.together()
@@ -76,14 +75,13 @@ def test_no_generated_triple_is_in_the_filter() -> None:
 def test_all_triples_of_wn18rr_are_ranked_among_all_entities() -> None:
     splits = na.read_splits("wn18rr")
     trained = na.LinkPredictor(model="transe", dim=4, epochs=1, batch_size=8192, negatives=8).train(splits)
-    found = trained.rank(splits.test)
-    assert len(found) == 3134
+    ranks = trained.rank(splits.test)
+    assert len(ranks) == 3134
     assert trained.model.num_entities == 40_943
-    assert found.raw.max() > 40_000
+    assert ranks.raw.max() > 40_000
 
 
-def test_a_model_that_diverged_is_named() -> None:
-    splits = na.read_splits("nations")
+def test_a_model_that_diverged_is_named(splits: na.Splits) -> None:
     model: Any = Table(14, 55)
     model.scores[:] = torch.nan
     with pytest.raises(ValueError, match="diverged, use a smaller learning rate"):
@@ -91,6 +89,34 @@ def test_a_model_that_diverged_is_named() -> None:
 
 
 def test_known_lists_every_completion_once() -> None:
-    known = Known(np.array([[0, 1], [2, 0], [0, 1]]), np.array([5, 6, 7]), n_relations=2)
-    rows, entities = known(np.array([[0, 1], [1, 1], [2, 0], [0, 1]]))
+    completions = Completions(np.array([[0, 1], [2, 0], [0, 1]]), np.array([5, 6, 7]), n_relations=2)
+    rows, entities = completions(np.array([[0, 1], [1, 1], [2, 0], [0, 1]]))
     assert list(zip(rows.tolist(), entities.tolist(), strict=True)) == [(0, 5), (0, 7), (2, 6), (3, 5), (3, 7)]
+
+
+@pytest.mark.parametrize("batch_scores", [1, 14 * 7])
+def test_batches_change_nothing(splits: na.Splits, monkeypatch: pytest.MonkeyPatch, batch_scores: int) -> None:
+    model: Any = Table(14, 55)
+    whole = rank(model, splits.test, splits.together())
+    monkeypatch.setattr(ranking, "BATCH_SCORES", batch_scores)
+    parts = rank(model, splits.test, splits.together())
+    np.testing.assert_array_equal(parts.filtered, whole.filtered)
+    np.testing.assert_array_equal(parts.raw, whole.raw)
+
+
+def test_a_hidden_entity_is_not_a_candidate(splits: na.Splits) -> None:
+    model: Any = Table(14, 55, n_values=1000)
+    test = splits.test
+    without = test.triples[(test.triples[:, 0] != 3) & (test.triples[:, 2] != 3)]
+    triples = na.KnowledgeGraph(test.vocabulary, without)
+    hidden = rank(model, triples, splits.together(), hidden=[3])
+    model.scores[3] = -torch.inf
+    model.scores[:, :, 3] = -torch.inf
+    np.testing.assert_array_equal(hidden.raw, rank(model, triples, splits.together()).raw)
+    assert hidden.raw.max() <= 13
+
+
+def test_all_scores_are_those_of_the_model() -> None:
+    model: Any = Table(14, 55)
+    np.testing.assert_array_equal(all_scores(model, 4, 7, heads=False), model.scores[4, 7])
+    np.testing.assert_array_equal(all_scores(model, 4, 7, heads=True), model.scores[:, 7, 4])

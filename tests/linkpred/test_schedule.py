@@ -84,7 +84,7 @@ def test_a_root_that_is_whole_is_not_rounded_down() -> None:
     ("at", "n_epochs", "first"),
     [(0, 10, 1), (0.5, 10, 6), (0.5, 5, 3), (0.5, 1, 1), (0.29, 100, 30), (0.7, 10, 8), (0.99, 10, 10)],
 )
-def test_a_step_comes_when_the_share_of_epochs_is_over(at: float, n_epochs: int, first: int) -> None:
+def test_a_step_comes_after_the_fraction_of_epochs(at: float, n_epochs: int, first: int) -> None:
     counts = [Step(at)(epoch, n_epochs, 9) for epoch in range(1, n_epochs + 1)]
     assert counts == [0] * (first - 1) + [9] * (n_epochs - first + 1)
 
@@ -97,5 +97,5 @@ def test_an_exponent_that_does_not_grow_is_refused(exponent: float) -> None:
 
 @pytest.mark.parametrize("at", [-0.1, 1, 2, math.nan])
 def test_a_step_outside_training_is_refused(at: float) -> None:
-    with pytest.raises(ValueError, match="must be a share of the epochs"):
+    with pytest.raises(ValueError, match="must be a fraction of the epochs"):
         Step(at)

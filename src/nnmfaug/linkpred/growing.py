@@ -1,7 +1,7 @@
 """A training set that grows: G plus the first ⌊(e/E)^k·|S|⌋ generated triples at epoch e (section 2.4).
 
-:class:`GrowingMixin` goes before any training loop of PyKEEN. The generated triples are in the batches, in the
-negative sampler and in the inverse triples; the training factory itself stays G, so they are never in the filter
+:class:`GrowingMixin` extends any training loop of PyKEEN. The generated triples are in the batches, in the
+negative sampler and in the inverse triples. The training factory itself remains G, so they are never in the filter
 of an evaluation.
 """
 
@@ -20,6 +20,7 @@ from pykeen.triples import CoreTriplesFactory
 from pykeen.triples.weights import LossWeighter
 from torch import Tensor
 
+from nnmfaug.core.checks import check_argument, require
 from nnmfaug.graph.vocabulary import Vocabulary
 from nnmfaug.io import read_generated
 from nnmfaug.linkpred.schedule import Polynomial, Schedule
@@ -27,16 +28,27 @@ from nnmfaug.linkpred.slcwa import WholeEpochSLCWATrainingLoop
 
 
 class GrowingLoader:
-    """Looks like a data loader; passes on to one over the triples of the current epoch."""
+    """A data loader that delegates to one over the triples of the current epoch.
 
-    def __init__(self, build: Callable[[int], Any], size: Callable[[], int]) -> None:
-        self._build, self._size = build, size
-        self._at, self._loader = -1, None
+    Parameters
+    ----------
+    build
+        Makes a loader over G and the first n generated triples.
+    n_extra
+        Returns n for the current epoch.
+    """
 
-    def _current(self) -> Any:  # noqa: ANN401  # whatever the loop makes
-        size = self._size()
-        if size != self._at:
-            self._at, self._loader = size, self._build(size)
+    def __init__(self, build: Callable[[int], Any], n_extra: Callable[[], int]) -> None:
+        self._build = build
+        self._n_extra = n_extra
+        self._n_loaded = -1
+        self._loader: Any = None
+
+    def _current(self) -> Any:  # noqa: ANN401  # the loop's type of loader
+        n = self._n_extra()
+        if n != self._n_loaded:
+            self._n_loaded = n
+            self._loader = self._build(n)
         return self._loader
 
     def __len__(self) -> int:
@@ -47,20 +59,20 @@ class GrowingLoader:
 
 
 class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
-    """Trains on more and more of the generated triples; put it before a training loop of PyKEEN.
+    """Trains on more and more of the generated triples; the first base class, before a training loop of PyKEEN.
 
     Parameters
     ----------
     extra
-        The generated triples S in the order they are to enter: a file of names, or ids of shape (n, 3). A set
-        without the triples of G. None is a plain training loop.
+        The generated triples S in the order in which they enter the training set: a file of names, or ids of
+        shape (n, 3). Each is new and occurs once. None is a plain training loop.
     schedule
         How many of them an epoch uses.
     extra_weight
-        What a generated triple weighs in the loss, one number or one for each; not every loss of PyKEEN takes
+        Loss weight of a generated triple: one number for all, or one for each. Not every loss of PyKEEN supports
         weights.
     repeats
-        Whether ``extra`` may have triples of G, which then count twice. Not for LCWA, whose labels would be 2.
+        Whether ``extra`` may contain triples of G, which then count twice. Not for LCWA, whose labels would be 2.
     """
 
     hpo_default: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
@@ -79,13 +91,16 @@ class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
         **kwargs: Any,  # noqa: ANN401  # the loop's own
     ) -> None:
         super().__init__(**kwargs)
+        factory: CoreTriplesFactory = kwargs["triples_factory"]
         self.schedule = schedule or Polynomial()
-        self.extra, self.extra_share = _load(extra, kwargs["triples_factory"], repeats=repeats), 1.0
+        self.extra = _load(extra, factory, repeats=repeats)
+        self.extra_share = 1.0
         self.extra_weight = _check_weight(extra_weight, len(self.extra), self.loss_weighter)
-        known = kwargs["triples_factory"].mapped_triples
-        if bool((self.extra_weight != 1).any()) and _has_repeats(self.extra, known):
-            msg = "triples of train once more weigh 1: a weight goes by triple, it would be that of the first, too"
-            raise ValueError(msg)
+        if self._is_weighted():
+            ambiguous = _has_repeats(self.extra, factory.mapped_triples)
+            require(
+                not ambiguous, "repeated train triples need weight 1: a weight applies to all copies of a triple"
+            )
         self._factory: CoreTriplesFactory | None = None
         self._n_epochs = 1
 
@@ -98,29 +113,41 @@ class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
         extra_share: float | None = None,
         **kwargs: Any,  # noqa: ANN401  # those of TrainingLoop.train
     ) -> list[float] | None:
-        """Train; ``exponent`` sets a polynomial schedule, ``extra_share`` uses the first part of S only."""
-        if extra_share is not None and not 0 <= extra_share <= 1:
-            msg = f"extra_share={extra_share}: must be between 0 and 1"
-            raise ValueError(msg)
+        """Train.
+
+        Parameters
+        ----------
+        exponent
+            Replaces the schedule by a polynomial one.
+        extra_share
+            The fraction of S that is used: the first triples of it.
+        """
+        if extra_share is not None:
+            check_argument("extra_share", extra_share, 0 <= extra_share <= 1, "between 0 and 1")
         if exponent is not None:
             self.schedule = Polynomial(exponent)
         if extra_share is not None:
             self.extra_share = extra_share
-        self._factory, self._n_epochs = triples_factory, num_epochs
+        self._factory = triples_factory
+        self._n_epochs = num_epochs
         return super().train(triples_factory=triples_factory, num_epochs=num_epochs, **kwargs)
 
     def n_extra(self) -> int:
-        """How many generated triples the epoch that comes next uses; right after a resume, too."""
+        """Number of generated triples that the next epoch uses, also after resuming from a checkpoint."""
         epoch = min(len(self.losses_per_epochs) + 1, self._n_epochs)
-        return self.schedule(epoch, self._n_epochs, round(self.extra_share * len(self.extra)))
+        n_available = round(self.extra_share * len(self.extra))
+        return self.schedule(epoch, self._n_epochs, n_available)
+
+    def _is_weighted(self) -> bool:
+        return bool((self.extra_weight != 1).any())
 
     def _create_training_data_loader(self, triples_factory: CoreTriplesFactory, **kwargs: Any) -> Any:  # noqa: ANN401
-        make = super()._create_training_data_loader  # type: ignore[safe-super]  # of the loop this stands before
+        make = super()._create_training_data_loader  # type: ignore[safe-super]  # the next base class has it
         if triples_factory is not self._factory or not len(self.extra):  # a callback may pass validation triples
             return make(triples_factory, **kwargs)
 
         def build(n: int) -> Any:  # noqa: ANN401
-            if bool((self.extra_weight != 1).any()):  # of those in use; the others are no triples yet
+            if self._is_weighted():  # only triples in use are weighted: a later one may be a negative until then
                 self.loss_weighter = ExtraWeighter(self.extra[:n], self.extra_weight[:n], triples_factory)
             triples = torch.cat([triples_factory.mapped_triples, self.extra[:n]])
             return make(triples_factory.clone_and_exchange_triples(triples), **kwargs)
@@ -129,22 +156,27 @@ class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
 
     @property
     def checksum(self) -> str:
-        """PyKEEN's, and of all that decides what is trained on: a checkpoint with another S is refused."""
+        """PyKEEN's checksum, S, its weights and the schedule: a checkpoint made with others is refused."""
         sha = hashlib.sha256(self.extra.numpy().tobytes())
-        counts = [self.schedule(epoch, 100, 10**6) for epoch in range(1, 101)]  # a function's repr is its address
+        counts = [
+            self.schedule(epoch, 100, 10**6) for epoch in range(1, 101)
+        ]  # the repr of a function is an address
         sha.update(self.extra_weight.numpy().tobytes())
         sha.update(repr((super().checksum, counts, self.extra_share)).encode())
         return sha.hexdigest()
 
 
 class ExtraWeighter(LossWeighter):
-    """A weight for each generated triple, 1 for all others; None stands for all heads, or all tails."""
+    """A weight for each generated triple, 1 for all others."""
 
     def __init__(self, extra: Tensor, weights: Tensor, factory: CoreTriplesFactory) -> None:
-        self.n_entities, self.n_relations = factory.num_entities, factory.num_relations
-        if factory.create_inverse_triples:  # relation r is 2r there, and its inverse 2r + 1
+        self.n_entities = factory.num_entities
+        self.n_relations = factory.num_relations
+        if factory.create_inverse_triples:  # relation r has the id 2r there, and its inverse 2r + 1
             h, r, t = extra.T
-            extra = torch.cat([torch.stack([h, 2 * r, t], 1), torch.stack([t, 2 * r + 1, h], 1)])
+            forward = torch.stack([h, 2 * r, t], 1)
+            backward = torch.stack([t, 2 * r + 1, h], 1)
+            extra = torch.cat([forward, backward])
             weights = weights.repeat(2)
         self.keys, order = self._keys(*extra.T).sort()
         self.weights = weights[order]
@@ -153,18 +185,18 @@ class ExtraWeighter(LossWeighter):
         return (h * self.n_relations + r) * self.n_entities + t
 
     def __call__(self, h: Any, r: Any, t: Any) -> Tensor:  # noqa: ANN401  # PyKEEN passes tensors and arrays
-        """Weigh triples; leading dimensions are broadcast."""
-        everyone = torch.arange(self.n_entities)
-        everything = torch.arange(self.n_relations)
-        h, r, t = (
-            torch.as_tensor(all_ if x is None else x)
-            for x, all_ in ((h, everyone), (r, everything), (t, everyone))
+        """Weights of triples; leading dimensions are broadcast, None means all entities or all relations."""
+        keys = self._keys(
+            _ids_or_all(h, self.n_entities), _ids_or_all(r, self.n_relations), _ids_or_all(t, self.n_entities)
         )
-        keys = self._keys(h, r, t)
         if not len(self.keys):
             return torch.ones(keys.shape)
-        place = torch.searchsorted(self.keys, keys.contiguous()).clamp_(max=len(self.keys) - 1)
-        return torch.where(self.keys[place] == keys, self.weights[place], 1.0)
+        places = torch.searchsorted(self.keys, keys.contiguous()).clamp_(max=len(self.keys) - 1)
+        return torch.where(self.keys[places] == keys, self.weights[places], 1.0)
+
+
+def _ids_or_all(ids: Any, n: int) -> Tensor:  # noqa: ANN401
+    return torch.arange(n) if ids is None else torch.as_tensor(ids)
 
 
 class NNMFAugTrainingLoop(GrowingMixin, WholeEpochSLCWATrainingLoop):
@@ -175,49 +207,54 @@ class NNMFAugLCWATrainingLoop(GrowingMixin, LCWATrainingLoop):  # type: ignore[m
     """LCWA with a growing training set; ``pipeline(training_loop="nnmfauglcwa")``."""
 
 
-def _check_weight(weight: float | Tensor, n: int, other: object) -> Tensor:
-    """One weight for each generated triple."""
+def _check_weight(weight: float | Tensor, n: int, loss_weighter: object) -> Tensor:
+    """Return one weight for each of n generated triples, or raise."""
     weights = torch.as_tensor(weight, dtype=torch.float32)
-    if not bool(((weights >= 0) & (weights < math.inf)).all()):
-        msg = f"extra_weight={weight}: must be a number from 0"
-        raise ValueError(msg)
-    if weights.ndim and weights.shape != (n,):
-        msg = f"extra_weight of shape {tuple(weights.shape)}: one number is needed, or {n}, one for each triple"
-        raise ValueError(msg)
-    if bool((weights != 1).any()) and other is not None:
-        msg = f"extra_weight={weight} and a loss_weighter: a triple can have one weight only"
-        raise ValueError(msg)
+    finite = bool(((weights >= 0) & (weights < math.inf)).all())
+    require(finite, f"extra_weight={weight}: must be finite and not negative")
+    shape = tuple(weights.shape)
+    require(shape in ((), (n,)), f"extra_weight of shape {shape}: must be one number, or {n}, one for each triple")
+    clash = loss_weighter is not None and bool((weights != 1).any())
+    require(not clash, f"extra_weight={weight} and a loss_weighter: a triple can have only one weight")
     return weights.expand(n).clone()
 
 
 def _load(extra: str | Path | Tensor | None, factory: CoreTriplesFactory, *, repeats: bool) -> Tensor:
-    """Ids of generated triples, checked to be a set apart from G."""
+    """Return the ids of generated triples, or raise; unless ``repeats``, each must be new and occur once."""
     if extra is None:
         return torch.empty((0, 3), dtype=torch.long)
-    if not isinstance(extra, Tensor):
-        extra = _ids(Path(extra), factory)
-    extra = extra.cpu()
-    if extra.ndim != 2 or extra.shape[1] != 3 or extra.dtype != torch.long:
-        msg = f"extra of shape {tuple(extra.shape)} and type {extra.dtype}: ids of shape (n, 3), int64, are needed"
-        raise ValueError(msg)
-    limits = torch.tensor([factory.num_entities, factory.real_num_relations, factory.num_entities])
-    if len(extra) and not bool(((extra >= 0) & (extra < limits)).all()):
-        sizes = f"{factory.num_entities} entities and {factory.real_num_relations} relations"
-        msg = f"extra has ids outside of the {sizes}"
-        raise ValueError(msg)
-    if not repeats and _has_repeats(extra, factory.mapped_triples):
-        msg = "extra repeats a triple, or has one of the training triples: it must be a set of new ones"
-        raise ValueError(msg)
-    return extra
+    ids = extra.cpu() if isinstance(extra, Tensor) else _read_ids(Path(extra), factory)
+    _check_ids(ids, factory)
+    if not repeats:
+        repeated = _has_repeats(ids, factory.mapped_triples)
+        require(
+            not repeated, "extra repeats a triple, or contains a training triple: each must be new and occur once"
+        )
+    return ids
+
+
+def _check_ids(ids: Tensor, factory: CoreTriplesFactory) -> None:
+    is_list_of_triples = ids.ndim == 2 and ids.shape[1] == 3 and ids.dtype == torch.long
+    kind = f"shape {tuple(ids.shape)} and type {ids.dtype}"
+    require(is_list_of_triples, f"extra of {kind}: must be ids of shape (n, 3), int64")
+    n_entities = factory.num_entities
+    n_relations = factory.real_num_relations
+    limits = torch.tensor([n_entities, n_relations, n_entities])
+    in_range = bool(((ids >= 0) & (ids < limits)).all())
+    require(in_range, f"extra has ids outside of the {n_entities} entities and {n_relations} relations")
 
 
 def _has_repeats(extra: Tensor, known: Tensor) -> bool:
-    sizes = [len(torch.unique(x, dim=0)) for x in (torch.cat([known, extra]), known)]
-    return sizes[0] < sizes[1] + len(extra)
+    """Whether a triple of ``extra`` occurs twice in it, or occurs in ``known``."""
+    n_known = len(torch.unique(known, dim=0))
+    n_together = len(torch.unique(torch.cat([known, extra]), dim=0))
+    return n_together < n_known + len(extra)
 
 
-def _ids(path: Path, factory: CoreTriplesFactory) -> Tensor:
-    entity_ids, relation_ids = (getattr(factory, name, None) for name in ("entity_to_id", "relation_to_id"))
+def _read_ids(path: Path, factory: CoreTriplesFactory) -> Tensor:
+    """Read a file of names; return the ids that the factory gives to them."""
+    entity_ids: dict[str, int] | None = getattr(factory, "entity_to_id", None)
+    relation_ids: dict[str, int] | None = getattr(factory, "relation_to_id", None)
     if entity_ids is None or relation_ids is None:
         msg = f"{path}: the triples factory has no names to read it with; pass ids of shape (n, 3)"
         raise ValueError(msg)
@@ -226,4 +263,5 @@ def _ids(path: Path, factory: CoreTriplesFactory) -> Tensor:
     entities = np.array([entity_ids[name] for name in vocabulary.entities])
     relations = np.array([relation_ids[name] for name in vocabulary.relations])
     h, r, t = graph.triples.T
-    return torch.from_numpy(np.stack([entities[h], relations[r], entities[t]], axis=1).astype(np.int64))
+    ids = np.stack([entities[h], relations[r], entities[t]], axis=1)
+    return torch.from_numpy(ids.astype(np.int64))

@@ -1,14 +1,15 @@
-"""From settings to PyKEEN's parts: a model, a loss, an optimiser."""
+"""PyKEEN's model, loss and optimiser for the settings of a link predictor."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
 from pykeen.losses import Loss, MarginRankingLoss
 from pykeen.models import ERModel
-from pykeen.nn import Embedding, TransformedRepresentation
+from pykeen.nn import Embedding, Representation, TransformedRepresentation
 from pykeen.triples import CoreTriplesFactory
 from pykeen.utils import NoRandomSeedNecessary
 from torch import Tensor, nn, optim
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Rotation(nn.Module):
-    """Angles to complex numbers of modulus 1."""
+    """Maps angles to complex numbers of modulus 1."""
 
     def forward(self, angles: Tensor) -> Tensor:
         """Return e^(i·angle)."""
@@ -29,33 +30,45 @@ class Rotation(nn.Module):
 
 
 def make_model(settings: LinkPredictor, factory: CoreTriplesFactory) -> ERModel[Any, Any, Any]:
-    """Make TransE or RotatE with PyKEEN's own parts and our interactions; weights come from torch's generator."""
-    rotate = settings.model == "rotate"
-    entities: dict[str, Any] = {"shape": settings.dim, "dtype": torch.cfloat if rotate else torch.float}
-    entities |= {"initializer": _normal(settings.init), "sparse": settings.optimizer == "adagrad"}
-    if settings.normalize:
-        entities["constrainer"] = "normalize"
-    if rotate:
-        angles = Embedding(max_id=factory.num_relations, shape=settings.dim, initializer=_angles)
-        relations: Any = TransformedRepresentation(transformation=Rotation(), base=angles)
-        interaction: Any = FastRotatE(p=settings.norm, power_norm=settings.squared)
-    else:
-        relations = Embedding(max_id=factory.num_relations, shape=settings.dim, initializer=_normal(settings.init))
-        interaction = FastTransE(p=settings.norm, power_norm=settings.squared)
+    """Make TransE or RotatE from PyKEEN's parts and our interactions; torch's global RNG draws the weights."""
+    interaction = FastRotatE if settings.model == "rotate" else FastTransE
+    relations = _make_relations(settings, factory.num_relations)  # before the entities: the order of the draws
+    entities = _make_entities(settings, factory.num_entities)
     return ERModel(
         triples_factory=factory,
-        random_seed=NoRandomSeedNecessary,  # a number would seed numpy and random for everybody
-        interaction=interaction,
-        entity_representations=DropoutEmbedding(settings.dropout, max_id=factory.num_entities, **entities),
+        random_seed=NoRandomSeedNecessary,  # a number would reseed numpy and random for the whole process
+        interaction=interaction(p=settings.norm, power_norm=settings.squared),
+        entity_representations=entities,
         relation_representations=relations,
     )
 
 
-class DropoutEmbedding(Embedding):
-    """An embedding with dropout of single numbers, complex or not, and gradients of the rows in use only.
+def _make_relations(settings: LinkPredictor, n_relations: int) -> Representation:
+    """Rotations for RotatE, vectors for TransE."""
+    if settings.model == "rotate":
+        angles = Embedding(max_id=n_relations, shape=settings.dim, initializer=_angles)
+        return TransformedRepresentation(transformation=Rotation(), base=angles)
+    return Embedding(max_id=n_relations, shape=settings.dim, initializer=_normal(settings.init))
 
-    PyKEEN's dropout fails on complex numbers. A sparse gradient spares a pass over the whole table; Adagrad makes
-    the same step of it as of a dense one.
+
+def _make_entities(settings: LinkPredictor, n_entities: int) -> DropoutEmbedding:
+    """Vectors, complex for RotatE."""
+    return DropoutEmbedding(
+        settings.dropout,
+        sparse=settings.optimizer == "adagrad",
+        max_id=n_entities,
+        shape=settings.dim,
+        dtype=torch.cfloat if settings.model == "rotate" else torch.float,
+        initializer=_normal(settings.init),
+        constrainer="normalize" if settings.normalize else None,
+    )
+
+
+class DropoutEmbedding(Embedding):
+    """An embedding with dropout of single real numbers, and sparse gradients if ``sparse``.
+
+    PyKEEN's dropout fails on complex numbers; here the real and the imaginary part are dropped independently. A
+    sparse gradient avoids a pass over the whole table. Adagrad makes the same step with it as with a dense one.
     """
 
     def __init__(self, p: float, *, sparse: bool, **kwargs: Any) -> None:  # noqa: ANN401  # Embedding's own
@@ -73,15 +86,20 @@ class DropoutEmbedding(Embedding):
 
 
 def _drop(x: Tensor, p: float) -> Tensor:
-    """Dropout with p in 256ths: eight numbers per random one, where torch, on a processor, draws one for each."""
+    """Dropout with p rounded to a multiple of 1/256.
+
+    One random number of 64 bits decides about eight numbers; on a processor, torch's dropout draws one for each.
+    """
     words = torch.empty((x.numel() + 7) // 8, dtype=torch.int64, device=x.device)
-    dice = words.random_(torch.iinfo(torch.int64).min, None).view(torch.uint8)[: x.numel()].view(x.shape)
+    words.random_(torch.iinfo(torch.int64).min, None)
+    dice = words.view(torch.uint8)[: x.numel()].view(x.shape)
     out_of_256 = min(round(p * 256), 255)
-    return x * (dice >= out_of_256).to(x.dtype).mul_(256 / (256 - out_of_256))
+    mask = (dice >= out_of_256).to(x.dtype)
+    return x * mask.mul_(256 / (256 - out_of_256))
 
 
 def make_loss(settings: LinkPredictor) -> Loss:
-    """Make the loss of the settings."""
+    """Make the loss that the settings name."""
     if settings.loss == "softmax":
         return SampledSoftmaxLoss(temperature=settings.temperature)
     if settings.loss == "self-adversarial":
@@ -90,17 +108,18 @@ def make_loss(settings: LinkPredictor) -> Loss:
 
 
 def make_optimizer(settings: LinkPredictor, model: ERModel[Any, Any, Any]) -> optim.Optimizer:
-    """Make the optimiser; fused, one pass over the weights instead of ten."""
-    kinds: dict[str, type[optim.Optimizer]] = {
-        "adam": optim.Adam,
-        "adagrad": optim.Adagrad,
-        "sgd": optim.SGD,
-    }
-    options = {"params": model.get_grad_params(), "lr": settings.lr, "fused": settings.optimizer != "adagrad"}
-    return kinds[settings.optimizer](**options)  # type: ignore[arg-type]
+    """Make the optimiser; a fused one makes one pass over the weights instead of ten."""
+    params = model.get_grad_params()
+    if settings.optimizer == "adam":
+        return optim.Adam(params, lr=settings.lr, fused=True)
+    if settings.optimizer == "sgd":
+        return optim.SGD(params, lr=settings.lr, fused=True)
+    return optim.Adagrad(params, lr=settings.lr, fused=False)  # a fused Adagrad refuses sparse gradients
 
 
-def _normal(scale: float) -> Any:  # noqa: ANN401  # PyKEEN's Initializer
+def _normal(scale: float) -> Callable[[Tensor], Tensor]:
+    """Initializer of normal vectors whose expected squared length is ``scale``²."""
+
     def fill(x: Tensor) -> Tensor:
         return torch.randn_like(x) * scale / math.sqrt(x[0].numel())
 
@@ -108,4 +127,5 @@ def _normal(scale: float) -> Any:  # noqa: ANN401  # PyKEEN's Initializer
 
 
 def _angles(x: Tensor) -> Tensor:
+    """Initializer of angles that are uniform in [−π, π)."""
     return (torch.rand_like(x) * 2 - 1) * math.pi

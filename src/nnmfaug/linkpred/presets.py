@@ -1,16 +1,20 @@
-"""Settings with a name, chosen on valid triples; most before any augmented arm was run (docs/training.md).
+"""Named settings, chosen on valid triples; most of them before any augmented arm was run (docs/training.md).
 
-``transe`` and ``rotate`` are for comparisons: those for any data set were searched on DL50a by
-``benchmarks/tune.py``, those for nations, kinships and UMLS on these, those for WN18RR by hand from where a search
-had begun. ``rotate-long`` has the norm and the loss of RotatE's authors, and takes WN18RR half an hour. The
-``-paper`` ones are the defaults of pykg2vec, the library of the paper: small, slow to learn, most likely what its
-tables were made with.
+``transe``, ``rotate``
+    For comparisons. The general settings were searched on DL50a by ``benchmarks/tune.py``; those for Nations,
+    Kinships and UMLS were searched on the data set itself; those for WN18RR were refined by hand from a search.
+``rotate-long``
+    The norm and the loss of RotatE's authors. Training on WN18RR takes half an hour.
+``transe-paper``, ``rotate-paper``
+    The defaults of pykg2vec, the library of the paper: small models that learn slowly. The paper's tables were
+    most likely made with them.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from nnmfaug.core.checks import unknown_name
 from nnmfaug.linkpred.predictor import LinkPredictor
 
 _STRONG = LinkPredictor(dropout=0.4, batch_size=1024, optimizer="adagrad", lr=0.25)
@@ -28,7 +32,7 @@ _PAPER = LinkPredictor(
     decay=(),
 )
 
-PRESETS: dict[str, LinkPredictor] = {
+_GENERAL: dict[str, LinkPredictor] = {
     "transe": replace(_STRONG, model="transe", dim=128, init=2.0, temperature=0.35, epochs=150),
     "rotate": replace(_STRONG, model="rotate", dim=256, init=1.0, temperature=1.5, dropout=0.1, epochs=120),
     "rotate-long": LinkPredictor(
@@ -51,6 +55,9 @@ PRESETS: dict[str, LinkPredictor] = {
 }
 """Name → settings for any data set."""
 
+PRESETS: tuple[str, ...] = tuple(_GENERAL)
+"""The names of the presets."""
+
 _WN18RR = replace(
     _STRONG, init=0.16, temperature=1.0, batch_size=256, negatives=256, decay=((0.8, 0.3),), dropout=0.3
 )
@@ -60,7 +67,7 @@ _SMALL_ROTATE = replace(
     _STRONG, model="rotate", dim=128, init=1.0, temperature=1.5, dropout=0.1, batch_size=256, epochs=80
 )
 
-TUNED: dict[tuple[str, str], LinkPredictor] = {
+_TUNED: dict[tuple[str, str], LinkPredictor] = {
     ("transe", "wn18rr"): replace(
         _WN18RR, model="transe", dim=512, temperature=2.0, dropout=0.0, self_negative=50.0, epochs=24
     ),
@@ -72,17 +79,25 @@ TUNED: dict[tuple[str, str], LinkPredictor] = {
     ("rotate", "kinships"): _SMALL_ROTATE,
     ("rotate", "nations"): _SMALL_ROTATE,
 }
-"""Name and data set → settings where it matters."""
+"""(Name, data set) → settings that were chosen for this data set."""
 
 
 def is_tuned(name: str, dataset: str) -> bool:
-    """Whether there are settings for a data set of that name."""
-    return (name, dataset.lower()) in TUNED
+    """Whether a preset has settings of its own for a data set."""
+    return (name, dataset.lower()) in _TUNED
 
 
 def find_preset(name: str, dataset: str = "") -> LinkPredictor:
-    """Return the settings of that name, those for the data set if there are any."""
+    """Return the settings of a preset: those for the data set if it has any, otherwise the general ones.
+
+    Examples
+    --------
+    >>> find_preset("rotate", "WN18RR").epochs
+    50
+    >>> find_preset("transE")
+    Traceback (most recent call last):
+    ValueError: unknown preset 'transE'; did you mean 'transe'?
+    """
     if name not in PRESETS:
-        msg = f"no preset {name!r}: there are {', '.join(PRESETS)}"
-        raise ValueError(msg)
-    return TUNED.get((name, dataset.lower()), PRESETS[name])
+        raise ValueError(unknown_name("preset", name, PRESETS))
+    return _TUNED.get((name, dataset.lower()), _GENERAL[name])

@@ -1,46 +1,66 @@
 """Filtered and raw ranks of test triples, in one pass over the scores.
 
-PyKEEN 1.11.1 overwrites scores when it filters, so it cannot give both, and without a filter it fails (pykeen
-#1620). Here nothing is overwritten: better and equal candidates are counted over all, then the known ones among
-them are taken away again.
+PyKEEN 1.11.1 overwrites scores when it filters, so it cannot compute both ranks, and without a filter it fails
+(pykeen #1620). This module never overwrites a score: it counts the better and equal candidates among all entities,
+then subtracts the known ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from pykeen.models import Model
 from torch import Tensor
 
-from nnmfaug.core.arrays import Ids
+from nnmfaug.core.arrays import Array, Ids
+from nnmfaug.core.checks import require
 from nnmfaug.core.progress import report
 from nnmfaug.evaluation.metrics import Ranks
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 
 BATCH_SCORES = 1 << 23
-"""How many scores a batch may have; 32 MB stay near the processor's caches."""
+"""Largest number of scores in a batch: 32 MB stay near the processor's caches."""
 
 
-class Known:
-    """The entities that complete a pair to a known triple, for each of many pairs (entity, relation)."""
+class Completions:
+    """The known completions of pairs: all x such that the triple of (entity, relation) and x is known."""
 
     def __init__(self, pairs: Ids, entities: Ids, n_relations: int) -> None:
         self.n_relations = n_relations
-        keys = pairs[:, 0] * n_relations + pairs[:, 1]
+        keys = self._keys(pairs)
         order = np.argsort(keys, kind="stable")
-        self.keys, self.entities = keys[order], entities[order]
+        self.keys = keys[order]
+        self.entities = entities[order]
+
+    def _keys(self, pairs: Ids) -> Ids:
+        return pairs[:, 0] * self.n_relations + pairs[:, 1]
 
     def __call__(self, pairs: Ids) -> tuple[Ids, Ids]:
-        """Return row numbers of ``pairs`` and the entities known for them, one by one."""
-        keys = pairs[:, 0] * self.n_relations + pairs[:, 1]
-        first = np.searchsorted(self.keys, keys, "left")
-        counts = np.searchsorted(self.keys, keys, "right") - first
+        """Return (row, entity), two arrays of equal length: ``entity`` completes the pair in ``row``."""
+        keys = self._keys(pairs)
+        starts = np.searchsorted(self.keys, keys, "left")
+        counts = np.searchsorted(self.keys, keys, "right") - starts
         rows = np.repeat(np.arange(len(pairs)), counts)
-        within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return rows, self.entities[np.repeat(first, counts) + within]
+        offsets = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return rows, self.entities[np.repeat(starts, counts) + offsets]
+
+
+class _Side(NamedTuple):
+    """The side of a triple that is predicted."""
+
+    column: int
+    """0 for the head, 2 for the tail."""
+    completions: Completions
+    """The known entities on this side."""
+
+    @classmethod
+    def of(cls, column: int, known: KnowledgeGraph) -> _Side:
+        triples = known.triples.astype(np.int64)
+        pairs = triples[:, [2 - column, 1]]
+        return cls(column, Completions(pairs, triples[:, column], known.n_relations))
 
 
 def rank(
@@ -56,34 +76,41 @@ def rank(
     Parameters
     ----------
     triples
-        What is ranked, in its order.
+        The triples to rank; the ranks have the same order.
     known
-        What the filter takes out: real triples only (train, valid and test), never generated ones.
+        The triples that filtered ranks ignore: real ones only (train, valid and test), never generated ones.
     hidden
-        Entities that are no candidates.
+        Ids of entities that are not candidates.
+    task
+        Name of the task in progress reports.
     """
-    ids, facts = triples.triples.astype(np.int64), known.triples.astype(np.int64)
-    found = np.empty((2, len(ids), 2))
-    sides = [(0, Known(facts[:, [2, 1]], facts[:, 0], known.n_relations))]
-    sides += [(2, Known(facts[:, [0, 1]], facts[:, 2], known.n_relations))]
+    ids = triples.triples.astype(np.int64)
+    ranks = np.empty((2, len(ids), 2))  # filtered and raw, triple, head and tail
+    sides = [_Side.of(0, known), _Side.of(2, known)]
     model.eval()
     with torch.inference_mode():
-        for start, stop in _batches(len(ids), triples.n_entities):
-            report(task, start, len(ids))
-            batch = ids[start:stop]
-            for place, (column, facts_of) in enumerate(sides):
-                scores = _scores(model, batch, column)
-                scores[:, list(hidden)] = -torch.inf
-                pairs = batch[:, [2 - column, 1]]
-                found[:, start:stop, place] = _ranks(scores, batch[:, column], facts_of(pairs))
+        for batch in _batches(len(ids), triples.n_entities):
+            report(task, batch.start, len(ids))
+            for place, side in enumerate(sides):
+                ranks[:, batch, place] = _rank_side(model, ids[batch], side, hidden)
     report(task, len(ids), len(ids))
-    return Ranks(filtered=found[0], raw=found[1])
+    return Ranks(filtered=ranks[0], raw=ranks[1])
 
 
-def _batches(n: int, n_entities: int) -> Iterator[tuple[int, int]]:
+def _batches(n: int, n_entities: int) -> Iterator[slice]:
     size = int(np.clip(BATCH_SCORES // max(n_entities, 1), 1, 1024))
     for start in range(0, n, size):
-        yield start, min(start + size, n)
+        yield slice(start, min(start + size, n))
+
+
+def _rank_side(model: Model, batch: Ids, side: _Side, hidden: Sequence[int]) -> Array:
+    """Filtered and raw ranks of the true entities on one side, shape (2, batch)."""
+    scores = _scores(model, batch, side.column)
+    scores[:, list(hidden)] = -torch.inf
+    targets = batch[:, side.column]
+    rows, entities = side.completions(batch[:, [2 - side.column, 1]])
+    is_other = entities != targets[rows]  # the target is known itself, and keeps its rank
+    return _ranks(scores, targets, rows[is_other], entities[is_other])
 
 
 def _scores(model: Model, batch: Ids, column: int) -> Tensor:
@@ -92,29 +119,51 @@ def _scores(model: Model, batch: Ids, column: int) -> Tensor:
     return model.predict_h(triples[:, 1:]) if column == 0 else model.predict_t(triples[:, :2])
 
 
-def _ranks(scores: Tensor, targets: Ids, known: tuple[Ids, Ids]) -> NDArray[np.float64]:
-    """Filtered and raw realistic ranks, shape (2, batch): the mean of what ties make best and worst of it."""
-    rows = torch.arange(len(targets), device=scores.device)
-    true = scores[rows, torch.from_numpy(targets).to(scores.device)]
-    if bool(torch.isnan(true).any()):
-        msg = "the model scores a true triple as not-a-number: it has diverged, use a smaller learning rate"
-        raise ValueError(msg)
-    better = (scores > true[:, None]).sum(1).cpu().numpy().astype(np.float64)
-    equal = (scores == true[:, None]).sum(1).cpu().numpy().astype(np.float64)  # with the true one
-    raw = better + (1 + equal) / 2
-    at, entities = known[0][others := known[1] != targets[known[0]]], known[1][others]
-    place = torch.from_numpy(at).to(scores.device)
-    among = scores[place, torch.from_numpy(entities).to(scores.device)]
+def _ranks(scores: Tensor, targets: Ids, known_rows: Ids, known_entities: Ids) -> Array:
+    """Filtered and raw realistic ranks, shape (2, batch).
+
+    rank = better + (1 + equal) / 2, the mean of the best and the worst rank that ties allow, where ``better`` and
+    ``equal`` count candidates by score and ``equal`` includes the target.
+
+    Parameters
+    ----------
+    scores
+        Of shape (batch, n_entities).
+    targets
+        The true entity of each row.
+    known_rows, known_entities
+        Other known completions, which filtered ranks do not count: a row of ``scores`` and a column of it.
+    """
     n = len(targets)
-    better -= np.bincount(at, (among > true[place]).cpu().numpy(), minlength=n)
-    equal -= np.bincount(at, (among == true[place]).cpu().numpy(), minlength=n)
-    return np.stack([better + (1 + equal) / 2, raw])
+    target_scores = _pick(scores, np.arange(n), targets)
+    diverged = bool(torch.isnan(target_scores).any())
+    require(not diverged, "a true triple scores not-a-number: the model has diverged, use a smaller learning rate")
+    better = _to_array((scores > target_scores[:, None]).sum(1))
+    equal = _to_array((scores == target_scores[:, None]).sum(1))
+    raw = better + (1 + equal) / 2
+
+    known_scores = _pick(scores, known_rows, known_entities)
+    known_targets = target_scores[torch.from_numpy(known_rows).to(scores.device)]
+    better -= np.bincount(known_rows, _to_array(known_scores > known_targets), minlength=n)
+    equal -= np.bincount(known_rows, _to_array(known_scores == known_targets), minlength=n)
+    filtered = better + (1 + equal) / 2
+    return np.stack([filtered, raw])
 
 
-def all_scores(model: Model, entity: int, relation: int, *, heads: bool) -> NDArray[np.float64]:
+def _pick(scores: Tensor, rows: Ids, columns: Ids) -> Tensor:
+    row_ids = torch.from_numpy(rows).to(scores.device)
+    column_ids = torch.from_numpy(columns).to(scores.device)
+    return scores[row_ids, column_ids]
+
+
+def _to_array(numbers: Tensor) -> Array:
+    return numbers.cpu().numpy().astype(np.float64)
+
+
+def all_scores(model: Model, entity: int, relation: int, *, heads: bool) -> Array:
     """Scores of all entities as heads, or as tails, of one entity and one relation."""
     pair = torch.tensor([[relation, entity] if heads else [entity, relation]], device=model.device)
     model.eval()
     with torch.inference_mode():
         scores = model.predict_h(pair) if heads else model.predict_t(pair)
-    return scores[0].cpu().numpy().astype(np.float64)
+    return _to_array(scores[0])

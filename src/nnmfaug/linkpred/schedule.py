@@ -1,7 +1,7 @@
 """How many of the generated triples are in use at an epoch.
 
-Epochs count from 1 to ``n_epochs``. A schedule never takes a triple back, and at the last epoch all are in use; so
-the triples in use are the beginning of S, and the beginnings are nested.
+Epochs count from 1 to ``n_epochs``. A schedule never removes a triple, and at the last epoch all are in use. So
+the triples in use are always the first ones of S, and the sets of successive epochs are nested.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
-_JUST_BELOW = 1 + 1e-12
-"""0.29 · 100 is 28.999999999999996 to a computer, and its floor must be 29."""
+from nnmfaug.core.checks import check_argument, check_at_least, require
+
+_ROUNDING = 1 + 1e-12
+"""Factor before a floor: 0.29 · 100 is 28.999999999999996 in floating point, and its floor must be 29."""
 
 
 class Schedule(Protocol):
     """Number of generated triples in use, of ``n``, at an epoch."""
 
     def __call__(self, epoch: int, n_epochs: int, n: int) -> int:
-        """Return how many of the first of ``n`` triples are in use at ``epoch``, 1 to ``n_epochs``."""
+        """Return how many of ``n`` triples, the first ones, are in use at ``epoch``, 1 to ``n_epochs``."""
         ...
 
 
@@ -35,19 +37,20 @@ class Polynomial:
     exponent: float = 2.0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.exponent) and self.exponent > 0):
-            msg = f"exponent={self.exponent}: must be above 0; Constant() uses all triples from the first epoch"
-            raise ValueError(msg)
+        grows = math.isfinite(self.exponent) and self.exponent > 0
+        check_argument(
+            "exponent", self.exponent, grows, "above 0; Constant() uses all triples from the first epoch"
+        )
 
     def __call__(self, epoch: int, n_epochs: int, n: int) -> int:
-        """Return how many of the first of ``n`` triples are in use at ``epoch``, 1 to ``n_epochs``."""
+        """Return how many of ``n`` triples, the first ones, are in use at ``epoch``, 1 to ``n_epochs``."""
         _check(epoch, n_epochs, n)
         power = int(self.exponent)
-        if self.exponent == power <= 64:  # without rounding, at the price of long integers
+        if self.exponent == power <= 64:  # exact, in integers
             count: int = epoch**power * n // n_epochs**power
             return count
-        share: float = (epoch / n_epochs) ** self.exponent
-        return min(n, math.floor(share * n * _JUST_BELOW))
+        fraction: float = (epoch / n_epochs) ** self.exponent
+        return min(n, math.floor(fraction * n * _ROUNDING))
 
 
 @dataclass(frozen=True)
@@ -61,14 +64,14 @@ class Constant:
     """
 
     def __call__(self, epoch: int, n_epochs: int, n: int) -> int:
-        """Return how many of the first of ``n`` triples are in use at ``epoch``, 1 to ``n_epochs``."""
+        """Return how many of ``n`` triples, the first ones, are in use at ``epoch``, 1 to ``n_epochs``."""
         _check(epoch, n_epochs, n)
         return n
 
 
 @dataclass(frozen=True)
 class Step:
-    """None while the share ``at`` of the epochs lasts, then all.
+    """No triples during the fraction ``at`` of the epochs, then all.
 
     The first epoch with all of them is ⌊at · n_epochs⌋ + 1: with ``at=0.5``, the 6th of 10 and the 3rd of 5.
 
@@ -81,24 +84,16 @@ class Step:
     at: float = 0.5
 
     def __post_init__(self) -> None:
-        if not 0 <= self.at < 1:
-            msg = f"at={self.at}: must be a share of the epochs, from 0 to below 1"
-            raise ValueError(msg)
+        check_argument("at", self.at, 0 <= self.at < 1, "a fraction of the epochs, from 0 to below 1")
 
     def __call__(self, epoch: int, n_epochs: int, n: int) -> int:
-        """Return how many of the first of ``n`` triples are in use at ``epoch``, 1 to ``n_epochs``."""
+        """Return how many of ``n`` triples, the first ones, are in use at ``epoch``, 1 to ``n_epochs``."""
         _check(epoch, n_epochs, n)
-        without = min(n_epochs - 1, math.floor(self.at * n_epochs * _JUST_BELOW))
-        return n if epoch > without else 0
+        n_without = min(n_epochs - 1, math.floor(self.at * n_epochs * _ROUNDING))
+        return n if epoch > n_without else 0
 
 
 def _check(epoch: int, n_epochs: int, n: int) -> None:
-    if n_epochs < 1:
-        msg = f"n_epochs={n_epochs}: must be at least 1"
-        raise ValueError(msg)
-    if not 1 <= epoch <= n_epochs:
-        msg = f"epoch={epoch}: must be from 1 to n_epochs={n_epochs}"
-        raise ValueError(msg)
-    if n < 0:
-        msg = f"n={n}: must not be negative"
-        raise ValueError(msg)
+    check_at_least("n_epochs", n_epochs, 1)
+    check_argument("epoch", epoch, 1 <= epoch <= n_epochs, f"from 1 to n_epochs={n_epochs}")
+    require(n >= 0, f"n={n}: must not be negative")

@@ -1,4 +1,4 @@
-"""Every triple once an epoch, whatever the number of workers: PyKEEN's sLCWA, mended."""
+"""PyKEEN's sLCWA, corrected: an epoch has every triple once, whatever the number of workers."""
 
 from __future__ import annotations
 
@@ -13,32 +13,38 @@ from torch.utils.data import BatchSampler, DataLoader, RandomSampler, get_worker
 
 
 class WholeEpochInstances(BatchedSLCWAInstances):
-    """Every triple once an epoch, whatever the number of workers.
+    """Batches that have every triple once an epoch, whatever the number of workers.
 
-    PyKEEN 1.11.1 shuffles the *length* of a worker's share, so all workers walk the first share and the last
-    triples, where generated ones stand, are never seen. With no worker the batches are PyKEEN's.
+    Each worker has a range of the triples. PyKEEN 1.11.1 permutes the *length* of the range instead of the range,
+    so all workers read the first one, and the last triples, where generated ones are, are never read. Without
+    workers the batches are PyKEEN's.
     """
 
     n_workers = 0
 
     def iter_triple_ids(self) -> Iterator[list[int]]:
-        """Yield the rows of each batch."""
+        """Yield the rows of each batch of this worker."""
         worker = get_worker_info()
-        share = self._shares()[0 if worker is None else worker.id]
-        if not share:  # more workers than triples
+        rows = self._rows_by_worker()[0 if worker is None else worker.id]
+        if not rows:  # more workers than triples
             return
-        for batch in BatchSampler(RandomSampler(share), self.batch_size, self.drop_last):
-            yield [share[i] for i in batch]
+        for batch in BatchSampler(RandomSampler(rows), self.batch_size, self.drop_last):
+            yield [rows[i] for i in batch]
 
-    def _shares(self) -> list[range]:
-        n, workers = len(self.mapped_triples), max(self.n_workers, 1)
-        cuts = [n * i // workers for i in range(workers + 1)]
-        return [range(a, b) for a, b in pairwise(cuts)]
+    def _rows_by_worker(self) -> list[range]:
+        n_triples = len(self.mapped_triples)
+        n_ranges = max(self.n_workers, 1)
+        bounds = [n_triples * i // n_ranges for i in range(n_ranges + 1)]
+        return [range(start, stop) for start, stop in pairwise(bounds)]
 
     def __len__(self) -> int:
-        """Number of batches; each worker has a last one that may be short."""
-        sizes = [divmod(len(share), self.batch_size) for share in self._shares()]
-        return sum(whole + (rest > 0 and not self.drop_last) for whole, rest in sizes)
+        """Number of batches; the last one of each worker may be short."""
+        return sum(self._n_batches(len(rows)) for rows in self._rows_by_worker())
+
+    def _n_batches(self, n_rows: int) -> int:
+        n_whole, n_left = divmod(n_rows, self.batch_size)
+        has_short_batch = n_left > 0 and not self.drop_last
+        return n_whole + has_short_batch
 
 
 class WholeEpochSLCWATrainingLoop(SLCWATrainingLoop):
@@ -65,7 +71,7 @@ class WholeEpochSLCWATrainingLoop(SLCWATrainingLoop):
                 num_workers=num_workers,
                 **kwargs,
             )
-        kwargs.pop("shuffle", None)  # always; saying so is deprecated
+        kwargs.pop("shuffle", None)  # batches are always shuffled; the argument is deprecated
         dataset = self.instances.from_triples_factory(
             triples_factory, batch_size=batch_size, drop_last=drop_last, **self._instance_options()
         )
