@@ -14,7 +14,6 @@ from nnmfaug.cli.names import ARMS, Entry, ScheduleName, make_arm, piloted
 from nnmfaug.cli.reading import AsJson, Reading, parse_amount
 from nnmfaug.evaluation.metrics import METRICS, summary
 from nnmfaug.evaluation.runs import by_arm
-from nnmfaug.evaluation.sentences import left_out, notes
 
 if TYPE_CHECKING:
     from nnmfaug.evaluation.comparison import Comparison
@@ -77,6 +76,7 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Train with and without generated triples, and say whether they helped."""
+    from nnmfaug.evaluation.sentences import left_out, notes
     from nnmfaug.experiments.runner import check_experiment, run_experiment
     from nnmfaug.linkpred import TrainOptions
     from nnmfaug.linkpred.presets import is_tuned
