@@ -14,7 +14,8 @@ from nnmfaug.cli.method_options import Amount
 from nnmfaug.cli.reading import AsJson, Reading, parse_amount
 
 if TYPE_CHECKING:
-    from nnmfaug.evaluation.comparison import Comparison, Kind
+    from nnmfaug.evaluation.comparison import Comparison
+    from nnmfaug.evaluation.metrics import Kind
     from nnmfaug.experiments.arms import Arm, Weight
     from nnmfaug.linkpred.schedule import Schedule
 

@@ -144,7 +144,7 @@ def _show(judged: na.PrecisionEstimate, checked: Diagnostics | None, method: str
 
 def _band_row(band: Band) -> list[str]:
     confidence = f"{band.low:.3g} to {band.high:.3g}"
-    recovered = f"{band.recovered:,} of {band.seen:,}"
+    recovered = f"{band.recovered:,} of {band.listed:,}"
     return [confidence, f"{band.n:,}", recovered, f"{band.precision:.3f}"]
 
 

@@ -116,13 +116,13 @@ def resample(tables: Sequence[Array], n_resamples: int, seed: int) -> list[Resam
     """
     n_columns = tables[0].shape[1]
     heights = [len(table) for table in tables]
-    weights = {n_rows: row_weights(n_rows, n_resamples, seed) for n_rows in set(heights)}
+    weights_of = {n_rows: row_weights(n_rows, n_resamples, seed) for n_rows in set(heights)}
     row_means = [table.mean(axis=1) for table in tables]
     deviations = [table - means[:, None] for table, means in zip(tables, row_means, strict=True)]
     sums = _column_sums(np.concatenate(deviations), n_resamples, seed)
     per_table = np.split(sums, np.cumsum(heights)[:-1], axis=1)
     return [
-        _deviations(means, table_sums / n_columns, weights[len(means)], n_columns)
+        _decompose(means, table_sums / n_columns, weights_of[len(means)], n_columns)
         for means, table_sums in zip(row_means, per_table, strict=True)
     ]
 
@@ -139,7 +139,7 @@ def _column_sums(deviations: Array, n_resamples: int, seed: int) -> Array:
     return np.concatenate(sums).astype(np.float64)
 
 
-def _deviations(row_means: Array, deviations: Array, weights: Array, n_columns: int) -> Resampled:
+def _decompose(row_means: Array, deviations: Array, weights: Array, n_columns: int) -> Resampled:
     """Split the deviations of each resample, shape (n_resamples, n_rows), into rows, columns and rest."""
     mean = row_means.mean()
     by_rows = weights @ (row_means - mean)
