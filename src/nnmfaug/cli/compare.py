@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -73,7 +74,7 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Train with and without generated triples, and test whether they helped."""
-    from nnmfaug.evaluation.document import comparison_document, write_comparison
+    from nnmfaug.evaluation.document import compare_both, comparison_document, write_comparison
     from nnmfaug.experiments.arms import Fits
 
     splits = reading.read_splits(dataset)
@@ -88,12 +89,14 @@ def compare(
         runs = na.run_experiment(
             splits, predictor, arms, seeds=range(seeds), folder=out, options=options, fit=fits
         )
-    document = comparison_document(runs, splits, pilot=tried)
+    comparisons = compare_both(runs)
+    document = comparison_document(runs, splits, pilot=tried, comparisons=comparisons)
     path = write_comparison(document, out)
     if as_json:
         print_json(document)
     else:
-        _show(runs, out, f"{splits.name}, {model}", ("filtered", "raw") if raw else ("filtered",))
+        _show(runs, comparisons, f"{splits.name}, {model}", ("filtered", "raw") if raw else ("filtered",))
+        _show_notes(runs, out)
         say(f"{path}: all numbers; {out}: the runs")
 
 
@@ -193,18 +196,27 @@ def _run_pilot(
     return pilot
 
 
-def _show(runs: list[na.Run], folder: Path, title: str, kinds: tuple[Kind, ...]) -> None:
-    """Print the tables, the verdict on each arm, and what a reader should know besides."""
-    from nnmfaug.evaluation.sentences import left_out, notes, sentence
+def _show(runs: list[na.Run], comparisons: Mapping[Kind, Comparison], title: str, kinds: Sequence[Kind]) -> None:
+    """Print a table for each kind of ranks, and the verdict on each arm."""
+    from nnmfaug.evaluation.sentences import sentence
 
-    alone = len({run.arm for run in runs}) == 1
     n_seeds = count(len({run.seed for run in runs}), "seed")
-    comparisons = {kind: None if alone else na.compare(runs, kind=kind) for kind in kinds}
-    for kind, comparison in comparisons.items():
-        output().print(_table(runs, comparison, f"{title}, {n_seeds}, {kind}", kind))
-    lines = [f"note: {note}" for note in (*notes(runs), *left_out(runs, folder))]
-    if (filtered := comparisons["filtered"]) is not None:
-        lines = ["", *sentence(filtered).splitlines(), *(f"note: {note}" for note in filtered.notes), *lines]
+    for kind in kinds:
+        output().print(_table(runs, comparisons.get(kind), f"{title}, {n_seeds}, {kind}", kind))
+    filtered = comparisons.get("filtered")
+    if filtered is not None:
+        output().print()
+        _print_lines([*sentence(filtered).splitlines(), *(f"note: {note}" for note in filtered.notes)])
+
+
+def _show_notes(runs: list[na.Run], folder: Path) -> None:
+    """Print what a reader should know besides the numbers."""
+    from nnmfaug.evaluation.sentences import left_out, notes
+
+    _print_lines([f"note: {note}" for note in (*notes(runs), *left_out(runs, folder))])
+
+
+def _print_lines(lines: list[str]) -> None:
     for line in lines:
         output().print(plain(line), markup=False, soft_wrap=True)
 
@@ -227,7 +239,7 @@ def _table(runs: list[na.Run], comparison: Comparison | None, title: str, kind: 
 def _cell(runs: list[na.Run], comparison: Comparison | None, metric: str, kind: Kind) -> str:
     from nnmfaug.evaluation.metrics import summary
 
-    values = [summary(getattr(run.ranks, kind))[metric] for run in runs]
+    values = [summary(run.ranks.of_kind(kind))[metric] for run in runs]
     mean = sum(values) / len(values)
     is_compared = comparison is not None and runs[0].arm in comparison.arms
     mark = MARKS[comparison.row(runs[0].arm, metric).verdict] if comparison and is_compared else "  "

@@ -80,7 +80,7 @@ def comparison_document(
     [('>20', 201)]
     """
     if comparisons is None:
-        comparisons = _compare_both(runs)
+        comparisons = compare_both(runs)
     document: dict[str, Any] = {
         "arms": {run.arm: run.settings.get("arm") for run in runs},
         "runs": [_run_entry(run) for run in runs],
@@ -115,7 +115,7 @@ def write_comparison(document: Mapping[str, Any], folder: str | Path) -> Path:
     return path
 
 
-def _compare_both(runs: Sequence[Run]) -> dict[Kind, Comparison]:
+def compare_both(runs: Sequence[Run]) -> dict[Kind, Comparison]:
     if len(by_arm(runs)) == 1:
         return {}
     return {"filtered": compare(runs, kind="filtered"), "raw": compare(runs, kind="raw")}
