@@ -116,6 +116,7 @@ def write_comparison(document: Mapping[str, Any], folder: str | Path) -> Path:
 
 
 def compare_both(runs: Sequence[Run]) -> dict[Kind, Comparison]:
+    """Compare the arms by filtered and by raw ranks; nothing to compare gives an empty dict."""
     if len(by_arm(runs)) == 1:
         return {}
     return {"filtered": compare(runs, kind="filtered"), "raw": compare(runs, kind="raw")}
