@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup demo test check format pictures bench clean
+.PHONY: help setup demo test quick check format pictures bench clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -31,7 +31,13 @@ demo: setup  ## the main job on UMLS, a graph that needs no download
 	$(BIN)/nnmfaug predict demo/runs --head virus --relation affects --top 5
 
 test: check  ## everything a change must pass
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
+
+# Folders that train nothing and load no torch.
+LIGHT := core graph io augmenters quality evaluation
+
+quick: check  ## lint, types, and the tests that do not train
+	NNMFAUG_QUICK=1 $(BIN)/python -m pytest -n 2 -m "not slow" $(LIGHT:%=tests/%) $(LIGHT:%=src/nnmfaug/%) tests/test_safety.py
 
 check: setup  ## format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -12,8 +12,10 @@ from hypothesis import settings
 
 import nnmfaug as na
 from nnmfaug.io.datasets import DATASETS
+from tests.examples import examples
 
-settings.register_profile("nnmfaug", deadline=None, print_blob=True)  # a busy machine is no failure
+# a busy machine is not a failure
+settings.register_profile("nnmfaug", deadline=None, print_blob=True, max_examples=examples(100))
 settings.load_profile("nnmfaug")
 
 NASTY = (
