@@ -1,4 +1,4 @@
-"""Ratios of our method against the paper taken literally with scipy and scikit-learn, in one run.
+"""Our implementation against a literal one of the paper with scipy and scikit-learn, in one run.
 
 The reference forms C = A·Bᵀ as a dense array, factorises it with scikit-learn's NMF, clusters W' = [W₁, W₂ᵀ] with
 its Ward linkage, and samples in a loop, one draw of Algorithm 1 at a time. It may use all cores; ours uses one.
@@ -37,24 +37,25 @@ P, N_CLUSTERS = 8, 50
 
 
 def at_least(what: str, ratio: float, bar: float) -> None:
-    """Print a ratio that should be large."""
+    """Print a ratio and whether it reaches the bar."""
     print(f"{what}: {ratio:,.1f} x as fast; bar ≥ {bar:,} x: {'met' if ratio >= bar else 'not met'}")
 
 
 def at_most(what: str, ratios: Sequence[float], bar: float) -> None:
-    """Print the ratios of time from one size to the next, the worst of which should be small."""
+    """Print the ratios of time from each size to the next, and whether the largest is within the bar."""
     each = " ".join(f"{ratio:.2f}" for ratio in ratios)
     print(f"{what}: {each}; worst {max(ratios):.2f}; bar ≤ {bar} x: {'met' if max(ratios) <= bar else 'not met'}")
 
 
 def counted(graph: na.KnowledgeGraph) -> tuple[csr_array, csr_array]:
-    """A and B of the entities that have a triple, as scipy counts them."""
+    """A and B of the entities that occur in a triple, counted by scipy."""
     h, r, t = graph.triples[graph.triples[:, 0] != graph.triples[:, 2]].T
     seen, places = np.unique(np.concatenate([h, t]), return_inverse=True)
-    ones, shape = np.ones(len(h)), (len(seen), graph.n_relations)
-    return csr_array((ones, (places[: len(h)], r)), shape=shape), csr_array(
-        (ones, (places[len(h) :], r)), shape=shape
-    )
+    ones = np.ones(len(h))
+    shape = (len(seen), graph.n_relations)
+    a = csr_array((ones, (places[: len(h)], r)), shape=shape)
+    b = csr_array((ones, (places[len(h) :], r)), shape=shape)
+    return a, b
 
 
 def explicit(a: csr_array, b: csr_array, kind: str) -> Array | csr_array:
@@ -66,19 +67,19 @@ def explicit(a: csr_array, b: csr_array, kind: str) -> Array | csr_array:
 
 
 def factorised(c: Array | csr_array, n_iter: int | None, start: tuple[Array, Array] | None = None) -> list[Array]:
-    """W₁ and W₂ by scikit-learn's NMF, without the error it computes at the end, which takes two more arrays.
+    """W₁ and W₂ by scikit-learn's NMF, without the final error, which would take two more arrays.
 
-    A given number of iterations is done to the last; without one, scikit-learn's ``tol`` and ``max_iter`` decide.
+    Makes exactly ``n_iter`` iterations; with None, scikit-learn's ``tol`` and ``max_iter`` decide.
     """
     how = {"tol": 1e-4, "max_iter": 200} if n_iter is None else {"tol": 0, "max_iter": n_iter}
     w, h = start or (None, None)
     init = "nndsvd" if start is None else "custom"
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Maximum number of iterations")
-        found = non_negative_factorization(
+        w1, w2, _ = non_negative_factorization(
             c, W=w, H=h, n_components=P, init=init, solver="cd", random_state=0, **how
         )
-    return list(found[:2])
+    return [w1, w2]
 
 
 def ward(factors: Sequence[Array]) -> NDArray[np.int64]:
@@ -88,14 +89,14 @@ def ward(factors: Sequence[Array]) -> NDArray[np.int64]:
 
 
 def reference_fit(graph: na.KnowledgeGraph, n_iter: int | None = None) -> list[Array]:
-    """The whole reference; return its factors."""
+    """Run the whole reference; return its factors."""
     factors = factorised(explicit(*counted(graph), "float64"), n_iter)
     ward(factors)
     return factors
 
 
 def our_fit(graph: na.KnowledgeGraph, n_iter: int | None = None) -> na.TripleDistribution:
-    """Ours, which stops as the reference does."""
+    """Fit ours, with the stopping rule of the reference."""
     nmf = na.NMF(P, tol=1e-4, max_iter=200) if n_iter is None else na.NMF(P, tol=0, max_iter=n_iter)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "violation still above tol")
@@ -103,13 +104,13 @@ def our_fit(graph: na.KnowledgeGraph, n_iter: int | None = None) -> na.TripleDis
 
 
 def our_factors(dist: na.TripleDistribution) -> na.Factors:
-    """What NMF found in a fit."""
+    """The factors of a fit."""
     assert isinstance(dist.factors, na.Factors)
     return dist.factors
 
 
 def same_work(graph: na.KnowledgeGraph, dist: na.TripleDistribution, theirs: Sequence[Array]) -> None:
-    """Print the misfit that ours ends with in terms of the reference's."""
+    """Print the final misfit of ours as a fraction of the reference's."""
     c = explicit(*counted(graph), "float64")
     assert isinstance(c, np.ndarray)
     c -= theirs[0] @ theirs[1]
@@ -118,7 +119,7 @@ def same_work(graph: na.KnowledgeGraph, dist: na.TripleDistribution, theirs: Seq
 
 
 def dl50a(full: bool) -> None:
-    """Whole fit on a small graph."""
+    """Time the whole fit on a small graph."""
     del full
     graph = na.read_splits("dl50a").train
     dist = our_fit(graph)
@@ -133,19 +134,20 @@ def dl50a(full: bool) -> None:
 
 
 def fb15k237(full: bool) -> None:
-    """Whole fit on a dense graph, of which nearly all rows differ."""
+    """Time the whole fit on a dense graph, where nearly all rows differ."""
     del full
-    graph, n_iter = na.read_splits("fb15k-237").train, 20
+    graph = na.read_splits("fb15k-237").train
+    n_iter = 20
     dist = our_fit(graph, n_iter)
-    found: list[list[Array]] = []
+    reference: list[list[Array]] = []
     ours = seconds(lambda: our_fit(graph, n_iter))[0]
-    theirs = seconds(lambda: found.append(reference_fit(graph, n_iter)), repeats=1)[0]
+    theirs = seconds(lambda: reference.append(reference_fit(graph, n_iter)), repeats=1)[0]
     at_least(f"FB15k-237, fit with {n_iter} iterations, against the whole reference", theirs / ours, 3)
-    same_work(graph, dist, found[0])
+    same_work(graph, dist, reference[0])
 
 
 def kind_that_fits(n: int, n_nonzero: int) -> str:
-    """How C can be formed in 0.6 of the free memory: the sparse product, and the dense array beside it."""
+    """The kind of C that takes at most 0.6 of the free memory: the sparse product and the dense array together."""
     free = int(Path("/proc/meminfo").read_text().split("MemAvailable:")[1].split()[0]) * 1024
     for kind, size in (("float64", 8), ("float32", 4)):
         if n * n * size + n_nonzero * (size + 4) < 0.6 * free:
@@ -154,36 +156,40 @@ def kind_that_fits(n: int, n_nonzero: int) -> str:
 
 
 def wn18rr(full: bool) -> None:
-    """A fit that the reference can hardly do: stopped early, then carried to as many iterations as ours does."""
+    """Time a fit on a large graph: the reference makes few iterations, and its time is extrapolated to ours."""
     graph = na.read_splits("wn18rr").train
     counts = na.Counts.of(graph)
-    n, n_nonzero = int(counts.seen.sum()), Affinity.of(counts).n_nonzero()
+    n = int(counts.seen.sum())
+    n_nonzero = Affinity.of(counts).n_nonzero()
     kind = kind_that_fits(n, n_nonzero)
     n_iter = our_factors(our_fit(graph)).n_iter
     ours = seconds(lambda: our_fit(graph))[0]
     a, b = counted(graph)
-    made: list[Array | csr_array] = []
-    forming = seconds(lambda: made.append(explicit(a, b, kind)), repeats=1)[0]
-    c, found = made.pop(), list[list[Array]]()
-    three = seconds(lambda: found.append(factorised(c, 3)), repeats=1)[0]
-    start = found[0][0], found[0][1]
+    products: list[Array | csr_array] = []
+    forming = seconds(lambda: products.append(explicit(a, b, kind)), repeats=1)[0]
+    c = products.pop()
+    factors: list[list[Array]] = []
+    three = seconds(lambda: factors.append(factorised(c, 3)), repeats=1)[0]
+    start = factors[0][0], factors[0][1]
     one, five = (seconds(lambda k=k: factorised(c, k, start), repeats=1)[0] for k in (1, 5))  # type: ignore[misc]
     each = (five - one) / 4
-    held = "scipy's sparse" if kind == "sparse" else f"a dense {kind}"
-    print(f"WN18RR, C of {n:,} x {n:,}, {n_nonzero / n**2:.0%} not zero, is {held} array for the reference")
+    storage = "scipy's sparse" if kind == "sparse" else f"a dense {kind}"
+    print(f"WN18RR, C of {n:,} x {n:,}, {n_nonzero / n**2:.0%} nonzero, is {storage} array for the reference")
     at_least("WN18RR, fit, against forming C and 3 iterations, no Ward", (forming + three) / ours, 100)
     whole = forming + three
     print(f"    of which {forming / whole:.0%} is forming C and {3 * each / whole:.0%} iterating")
-    carried = forming + three + (n_iter - 3) * each
-    print(f"    and {carried / ours:,.0f} x against {n_iter} iterations, after which ours has converged, carried")
+    extrapolated = forming + three + (n_iter - 3) * each
+    print(
+        f"    and {extrapolated / ours:,.0f} x, extrapolated to {n_iter} iterations, at which ours has converged"
+    )
     many = 200
     ours_many = seconds(lambda: our_fit(graph, many))[0]
-    carried = forming + three + (many - 3) * each
-    at_least(f"WN18RR, both to {many} iterations, the reference's carried, no Ward", carried / ours_many, 1000)
+    extrapolated = forming + three + (many - 3) * each
+    at_least(f"WN18RR, {many} iterations, the reference extrapolated, no Ward", extrapolated / ours_many, 1000)
     if full:
         del c
-        carried += seconds(lambda: ward(found[0]), repeats=1)[0]
-        at_least(f"WN18RR, both to {many} iterations, carried, and Ward, measured", carried / ours_many, 1000)
+        extrapolated += seconds(lambda: ward(factors[0]), repeats=1)[0]
+        at_least(f"WN18RR, {many} iterations, extrapolated, and Ward, measured", extrapolated / ours_many, 1000)
 
 
 def loop(
@@ -194,8 +200,10 @@ def loop(
     n: int,
 ) -> set[tuple[int, int, int]]:
     """Algorithm 1, one draw at a time, until there are n new triples."""
-    rng, found, n_relations = np.random.default_rng(0), set[tuple[int, int, int]](), a.shape[1]
-    while len(found) < n:
+    rng = np.random.default_rng(0)
+    n_relations = a.shape[1]
+    sample: set[tuple[int, int, int]] = set()
+    while len(sample) < n:
         members = clusters[int(rng.integers(len(clusters)))]
         h, t = members[rng.integers(len(members), size=2)]
         if h == t:
@@ -206,20 +214,21 @@ def loop(
             continue
         triple = int(h), int(rng.choice(n_relations, p=d / total)), int(t)
         if triple not in known:
-            found.add(triple)
-    return found
+            sample.add(triple)
+    return sample
 
 
 def sampling(full: bool) -> None:
-    """New triples for WN18RR; what the loop needs is made before its time is taken, what ours needs is not."""
+    """Time sampling on WN18RR; preparation counts for ours, but not for the loop."""
     del full
-    graph, n = na.read_splits("wn18rr").train, 20_000
+    graph = na.read_splits("wn18rr").train
+    n = 20_000
     dist = our_fit(graph)
     labels = dist.partition.labels
     clusters = [np.flatnonzero(labels == cluster) for cluster in range(dist.partition.n_clusters)]
     a, b = dist.law.counts.heads.toarray(), dist.law.counts.tails.toarray()
     known = {(h, r, t) for h, r, t in graph.triples.tolist()}
-    fresh = iter([our_fit(replace(graph)) for _ in range(3)])  # with nothing kept from an earlier call
+    fresh = iter([our_fit(replace(graph)) for _ in range(3)])  # without cached values
     first, again, theirs = seconds(
         lambda: next(fresh).sample(n, seed=0),
         lambda: dist.sample(n, seed=0),
@@ -230,7 +239,7 @@ def sampling(full: bool) -> None:
 
 
 def memory(full: bool) -> None:
-    """Peak of a fresh process that reads, fits and samples; Linux only."""
+    """Peak memory of a new process that reads, fits and samples; Linux only."""
     del full
     code = (
         "import warnings; import nnmfaug as na\n"
@@ -247,24 +256,26 @@ def memory(full: bool) -> None:
 
 @dataclass(frozen=True)
 class NoFeatures:
-    """An embedding, and a clustering by turns, that cost nothing."""
+    """An embedding and a clusterer that cost nothing: row i is in cluster i mod n_clusters."""
 
     n_clusters: int
 
     def fit(self, counts: na.Counts, *, seed: int = 0) -> na.Factors:
-        """Return a row of no meaning per entity."""
+        """Return a row of zeros per entity."""
         del seed
         zeros = np.zeros((counts.n_entities, 1))
         return na.Factors(zeros, zeros, (), 0, converged=True)
 
     def fit_predict(self, rows: NDArray[np.float64], /) -> NDArray[np.intp]:
-        """Deal the rows out to the clusters."""
+        """Assign the rows to the clusters in turn."""
         return np.arange(len(rows)) % self.n_clusters
 
 
 def synthetic(n_triples: int) -> na.KnowledgeGraph:
     """A graph of random triples with a fifth as many entities and 50 relations."""
-    rng, n_entities, n_relations = np.random.default_rng(0), n_triples // 5, 50
+    rng = np.random.default_rng(0)
+    n_entities = n_triples // 5
+    n_relations = 50
     names = na.Vocabulary(
         tuple(f"e{i:07}" for i in range(n_entities)), tuple(f"r{i:02}" for i in range(n_relations))
     )
@@ -274,7 +285,7 @@ def synthetic(n_triples: int) -> na.KnowledgeGraph:
 
 
 def growth(full: bool) -> None:
-    """Time from one size to twice that size."""
+    """Ratio of times at doubled sizes."""
     del full
     sizes = [100_000 * 2**i for i in range(6)]
     spent: dict[str, list[float]] = {}
@@ -326,10 +337,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("--only", choices=PARTS)
     parser.add_argument("--full", action="store_true", help="the reference's Ward step on WN18RR too: 13 GB")
-    given = parser.parse_args()
+    args = parser.parse_args()
     for name, part in PARTS.items():
-        if given.only in (None, name):
-            part(given.full)
+        if args.only in (None, name):
+            part(args.full)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Ratios of our readers against pandas and rdflib on the same files, in one run.
+"""Our readers against pandas and rdflib on the same files, in one run.
 
-Prints how many times faster we are than the named reference, and how much memory reading takes in terms of the
-size of the file. Our figure is for the whole read: every line judged, names sorted and numbered, repeats dropped.
+Prints how many times faster our readers are, and by how much memory rises in terms of the size of the file. Our
+figure is for the whole read: every line is checked, names are sorted and numbered, repeats are dropped.
 
     python benchmarks/reading.py [--lines 1000000]
 """
@@ -43,14 +43,14 @@ def write_nt(path: Path, source: Path) -> None:
 
 
 def pandas_read(path: Path) -> pandas.DataFrame:
-    """Read strings and nothing else."""
+    """Read a table of strings."""
     import pandas
 
     return pandas.read_csv(path, sep="\t", header=None, dtype=str)
 
 
 def pandas_graph(path: Path) -> object:
-    """Do with pandas what :func:`nnmfaug.read_triples` does: number the sorted names, sort, drop repeats."""
+    """The work of :func:`nnmfaug.read_triples` in pandas: number the sorted names, sort, drop repeats."""
     import pandas
 
     frame = pandas_read(path)
@@ -68,7 +68,7 @@ def rdflib_read(path: Path) -> object:
 
 
 def memory_rise(path: Path) -> int:
-    """Bytes by which the peak of a fresh process rises while it reads, imports not counted; Linux only."""
+    """Rise of the peak memory of a new process while it reads, in bytes, without imports; Linux only."""
     code = (
         "import sys; import duckdb, numpy, pyoxigraph; import nnmfaug as na; na.read_triples\n"
         "status = lambda: open('/proc/self/status').read().split('VmHWM:')[1]\n"
@@ -85,26 +85,42 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=1_000_000)
     n_lines = parser.parse_args().lines
     with tempfile.TemporaryDirectory() as folder:
-        tsv, nt, few_tsv, few = (Path(folder) / name for name in ("graph.tsv", "graph.nt", "few.tsv", "few.nt"))
-        n_few = max(n_lines // 10, 10)  # rdflib would need a minute for all of them
+        tsv = Path(folder) / "graph.tsv"
+        nt = Path(folder) / "graph.nt"
         write_tsv(tsv, n_lines)
-        write_tsv(few_tsv, n_few)
         write_nt(nt, tsv)
-        write_nt(few, few_tsv)
-        ours, same, strings = seconds(
-            lambda: na.read_triples(tsv), lambda: pandas_graph(tsv), lambda: pandas_read(tsv), repeats=5
-        )
-        print(f"TSV, {n_lines:,} lines: {same / ours:.2f} x as fast as pandas to the same graph,")
-        print(f"    {strings / ours:.2f} x as fast as pandas.read_csv to strings, which is only the first step")
-        ours, rdf = seconds(lambda: na.read_triples(few), lambda: rdflib_read(few), repeats=3)
-        print(f"N-Triples, {n_few:,} lines: {rdf / ours:.1f} x as fast as rdflib")
-        for path in (tsv, nt):
-            rise, size = memory_rise(path), path.stat().st_size
-            limit = 5 * size + 150 * 2**20
-            print(
-                f"{path.suffix[1:]}: peak memory rises by {rise / size:.1f} x the file of {size / 2**20:.0f} MiB,"
-            )
-            print(f"    {rise / limit:.2f} of the limit of 5 x the file + 150 MiB")
+        compare_with_pandas(tsv, n_lines)
+        compare_with_rdflib(Path(folder), max(n_lines // 10, 10))  # rdflib needs a minute for all lines
+        print_memory(tsv)
+        print_memory(nt)
+
+
+def compare_with_pandas(tsv: Path, n_lines: int) -> None:
+    """Print how many times faster than pandas a TSV file is read."""
+    ours, graph, strings = seconds(
+        lambda: na.read_triples(tsv), lambda: pandas_graph(tsv), lambda: pandas_read(tsv), repeats=5
+    )
+    print(f"TSV, {n_lines:,} lines: {graph / ours:.2f} x as fast as pandas to the same graph,")
+    print(f"    {strings / ours:.2f} x as fast as pandas.read_csv to strings, which is only the first step")
+
+
+def compare_with_rdflib(folder: Path, n_lines: int) -> None:
+    """Print how many times faster than rdflib an N-Triples file is read."""
+    tsv = folder / "few.tsv"
+    nt = folder / "few.nt"
+    write_tsv(tsv, n_lines)
+    write_nt(nt, tsv)
+    ours, rdflib = seconds(lambda: na.read_triples(nt), lambda: rdflib_read(nt), repeats=3)
+    print(f"N-Triples, {n_lines:,} lines: {rdflib / ours:.1f} x as fast as rdflib")
+
+
+def print_memory(path: Path) -> None:
+    """Print how much memory reading a file takes."""
+    rise = memory_rise(path)
+    size = path.stat().st_size
+    limit = 5 * size + 150 * 2**20
+    print(f"{path.suffix[1:]}: peak memory rises by {rise / size:.1f} x the file of {size / 2**20:.0f} MiB,")
+    print(f"    {rise / limit:.2f} of the limit of 5 x the file + 150 MiB")
 
 
 if __name__ == "__main__":

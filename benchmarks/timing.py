@@ -1,4 +1,4 @@
-"""How the benchmarks take times."""
+"""Timing, as all benchmarks do it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Callable
 
 
 def seconds(*work: Callable[[], object], repeats: int = 3) -> list[float]:
-    """Median of several runs of each, taken in turn, so that a busy moment hits all alike."""
+    """Median time of each function over several runs; the functions alternate, so that load affects all alike."""
     times: list[list[float]] = [[] for _ in work]
     for _ in range(repeats):
-        for job, spent in zip(work, times, strict=True):
+        for job, times_of_job in zip(work, times, strict=True):
             started = time.perf_counter()
             job()
-            spent.append(time.perf_counter() - started)
-    return [statistics.median(spent) for spent in times]
+            times_of_job.append(time.perf_counter() - started)
+    return [statistics.median(times_of_job) for times_of_job in times]
 
 
 def least_seconds(work: Callable[[], object], repeats: int = 7) -> float:
-    """The least of several runs: what the work costs when nothing else is in the way."""
+    """Minimum time over several runs: the cost of the work on an idle machine."""
     return min(seconds(work, repeats=1)[0] for _ in range(repeats))

@@ -1,9 +1,11 @@
-"""Ratios against stock PyKEEN, in one process: python benchmarks/training.py [--only PART].
+"""Link prediction against stock PyKEEN, in one process: python benchmarks/training.py [--only PART].
 
-Graphs are random, of the size of WN18RR. ``training``: positives per second of stock sLCWA with 32 negatives each
-against 256 that the batch shares, 128 a side. ``evaluation``: PyKEEN's evaluator against ours, which ranks
-filtered and raw in one pass. ``growing``: what a positive costs more when the training set grows. ``moduli``:
-scores and gradients of RotatE with norm 1, as one array against a few queries at a time.
+The graphs are random and have the size of WN18RR.
+
+``training``: positives per second, with 256 negatives that the batch shares, 128 a side; stock sLCWA has 32 each.
+``evaluation``: seconds per ranked triple; PyKEEN's evaluator computes filtered ranks, ours filtered and raw ones.
+``growing``: cost of a positive in a growing training set, relative to a constant one.
+``moduli``: scores and gradients of RotatE with norm 1, a few queries at a time; the reference makes one array.
 """
 
 from __future__ import annotations
@@ -57,37 +59,41 @@ def main() -> None:
 
 def training() -> None:
     """Positives per second over one epoch."""
-    n_stock, n_ours = 8 * BATCH, 128 * BATCH
-    few, many = random_triples(n_stock), random_triples(n_ours)
+    n_stock = 8 * BATCH
+    n_ours = 128 * BATCH
+    few = random_triples(n_stock)
+    many = random_triples(n_ours)
     for name in ("transe", "rotate"):
         for optimizer in ("adagrad", "adam"):
-            theirs, mine = seconds(
+            stock, ours = seconds(
                 trainings(partial(stock_loop, name, optimizer, few), 1),
                 trainings(partial(shared_loop, settings(name, optimizer), many), 1),
             )
-            what = f"{name}, {optimizer}, positives/s, {2 * SHARED_NEGATIVES} shared negatives each to 32 of stock"
-            verdict(what, (theirs / n_stock) / (mine / n_ours), BARS["training"])
+            negatives = f"{2 * SHARED_NEGATIVES} shared negatives against {STOCK_NEGATIVES} of stock PyKEEN"
+            ratio = (stock / n_stock) / (ours / n_ours)
+            verdict(f"{name}, {optimizer}, positives/s, {negatives}", ratio, BARS["training"])
 
 
 def evaluation() -> None:
-    """Seconds per test triple; PyKEEN's evaluator with the batch size it takes on a processor."""
+    """Seconds per test triple; PyKEEN's evaluator has the batch size that it chooses on a processor."""
     train, some, many = (graph(random_triples(n)) for n in (86_835, 32, 512))
     model = RotatE(triples_factory=factory(train.triples), embedding_dim=DIM, random_seed=0)
     known, test = (torch.from_numpy(part.triples.astype(np.int64)) for part in (train, some))
     fast = make_model(settings("rotate"), factory(train.triples))
-    theirs, mine = seconds(
+    stock, ours = seconds(
         lambda: RankBasedEvaluator().evaluate(
             model, test, batch_size=32, additional_filter_triples=[known], use_tqdm=False
         ),
         lambda: rank(fast, many, train),
     )
-    ratio = (theirs / len(some)) / (mine / len(many))
+    ratio = (stock / len(some)) / (ours / len(many))
     verdict("rotate, filtered and raw ranks against PyKEEN's filtered ones", ratio, BARS["evaluation"])
 
 
 def growing() -> None:
-    """Seconds per positive when generated triples come in each epoch, over those without."""
-    n_epochs, triples = 6, random_triples(32 * BATCH)
+    """Seconds per positive in a growing training set, divided by those in a constant one."""
+    n_epochs = 6
+    triples = random_triples(32 * BATCH)
     extra = torch.from_numpy(random_triples(16 * BATCH).astype(np.int64))
     sizes = [na.Polynomial(2)(e, n_epochs, len(extra)) for e in range(1, n_epochs + 1)]
     plain, grown = seconds(
@@ -95,10 +101,11 @@ def growing() -> None:
         trainings(partial(shared_loop, settings("rotate"), triples, extra), n_epochs, 5),
         repeats=5,
     )
-    without, within = n_epochs * len(triples), n_epochs * len(triples) + sum(sizes)
-    ratio = (grown / within) / (plain / without)
+    n_plain = n_epochs * len(triples)
+    n_grown = n_plain + sum(sizes)
+    ratio = (grown / n_grown) / (plain / n_plain)
     met = "met" if ratio <= BARS["growing"] else "not met"
-    print(f"rotate, a growing training set over a plain one, cost per positive: {ratio:.3f} (bar 1.03: {met})")
+    print(f"rotate, cost per positive in a growing training set: {ratio:.3f} of a constant one (bar 1.03: {met})")
 
 
 def moduli() -> None:
@@ -108,15 +115,15 @@ def moduli() -> None:
     queries: Any = h[:, None]
     candidates = t[None]
     fast: Any = FastRotatE(p=1)
-    theirs, mine = seconds(
+    stock, ours = seconds(
         lambda: (queries * turn - candidates).abs().sum(-1).sum().backward(),
         lambda: fast(queries, turn, candidates).sum().backward(),
     )
-    verdict("rotate with norm 1, scores and gradients, one array to a few queries", theirs / mine, BARS["moduli"])
+    verdict("rotate with norm 1, scores and gradients, against one array", stock / ours, BARS["moduli"])
 
 
 def settings(name: Any, optimizer: Any = "adagrad") -> na.LinkPredictor:  # noqa: ANN401
-    """Return settings at the size of the stock ones."""
+    """Settings of the same size as the stock model."""
     return na.LinkPredictor(
         model=name,
         dim=DIM,
@@ -129,46 +136,51 @@ def settings(name: Any, optimizer: Any = "adagrad") -> na.LinkPredictor:  # noqa
 
 
 def stock_loop(name: str, optimizer: str, triples: Ids) -> Loop:
-    """PyKEEN as it comes."""
-    made = factory(triples)
-    options: dict[str, Any] = {"triples_factory": made, "embedding_dim": DIM, "loss": "nssa", "random_seed": 0}
-    built = TransE(scoring_fct_norm=2, **options) if name == "transe" else RotatE(**options)
+    """PyKEEN's own model and training loop."""
+    training_set = factory(triples)
+    options: dict[str, Any] = {
+        "triples_factory": training_set,
+        "embedding_dim": DIM,
+        "loss": "nssa",
+        "random_seed": 0,
+    }
+    model = TransE(scoring_fct_norm=2, **options) if name == "transe" else RotatE(**options)
     loop = SLCWATrainingLoop(
-        model=built,
-        triples_factory=made,
-        optimizer=optimizer_resolver.make(optimizer, params=built.get_grad_params(), lr=1e-3),
+        model=model,
+        triples_factory=training_set,
+        optimizer=optimizer_resolver.make(optimizer, params=model.get_grad_params(), lr=1e-3),
         negative_sampler_kwargs={"num_negs_per_pos": STOCK_NEGATIVES},
         automatic_memory_optimization=False,
     )
-    return loop, made
+    return loop, training_set
 
 
-def shared_loop(chosen: na.LinkPredictor, triples: Ids, extra: torch.Tensor | None = None) -> Loop:
-    """Ours."""
-    made = factory(triples)
-    model = make_model(chosen, made)
-    model.loss = make_loss(chosen)
+def shared_loop(predictor: na.LinkPredictor, triples: Ids, extra: torch.Tensor | None = None) -> Loop:
+    """Our model and training loop."""
+    training_set = factory(triples)
+    model = make_model(predictor, training_set)
+    model.loss = make_loss(predictor)
     loop = NNMFAugSharedTrainingLoop(
         model=model,
-        triples_factory=made,
-        optimizer=make_optimizer(chosen, model),
-        num_negatives=chosen.negatives,
+        triples_factory=training_set,
+        optimizer=make_optimizer(predictor, model),
+        num_negatives=predictor.negatives,
         automatic_memory_optimization=False,
         extra=extra,
         repeats=True,
     )
-    return loop, made
+    return loop, training_set
 
 
 def trainings(make: Callable[[], Loop], n_epochs: int, repeats: int = 3) -> Callable[[], None]:
-    """Make the loops now, to train one at each call; garbage, which PyKEEN collects each epoch, is spared both."""
+    """Make loops now, to train one per call; neither side pays for garbage collections over existing objects."""
     loops = [make() for _ in range(repeats)]
 
     def train() -> None:
-        loop, made = loops.pop()
+        loop, training_set = loops.pop()
         gc.collect()
         gc.freeze()
-        loop.train(made, num_epochs=n_epochs, batch_size=BATCH, use_tqdm=False, pin_memory=False)
+        loop.train(training_set, num_epochs=n_epochs, batch_size=BATCH, use_tqdm=False, pin_memory=False)
         gc.unfreeze()
 
     return train
@@ -177,7 +189,8 @@ def trainings(make: Callable[[], Loop], n_epochs: int, repeats: int = 3) -> Call
 def random_triples(n: int) -> Ids:
     """Triples without repeats."""
     rng = np.random.default_rng(n)
-    rows = np.stack([rng.integers(m, size=n + 1000) for m in (N_ENTITIES, N_RELATIONS, N_ENTITIES)], axis=1)
+    sizes = (N_ENTITIES, N_RELATIONS, N_ENTITIES)
+    rows = np.stack([rng.integers(size, size=n + 1000) for size in sizes], axis=1)
     _, first = np.unique(rows, axis=0, return_index=True)
     return rows[np.sort(first)][:n].astype(np.int32)
 
@@ -197,7 +210,7 @@ def graph(triples: Ids) -> na.KnowledgeGraph:
 
 
 def verdict(what: str, ratio: float, bar: float) -> None:
-    """Print a ratio and whether it is enough."""
+    """Print a ratio and whether it meets the bar."""
     print(f"{what}: {ratio:.1f}x (bar {bar:g}: {'met' if ratio >= bar else 'not met'})", flush=True)
 
 

@@ -1,9 +1,9 @@
 """Search the settings of a preset on the valid triples: python benchmarks/tune.py dl50a rotate --trials 30.
 
-No generated triple and no test triple takes part. The first trial has the settings given, each other one changes
-one or two settings of the best so far. Each trial is a line of benchmarks/tuned/DATASET-MODEL.jsonl; a killed
-search goes on where it was. ``--set dim=256`` fixes a setting, ``--start lr=0.1`` is where the search begins,
-``--show`` prints what was found.
+The search uses neither generated triples nor test triples. The first trial has the start settings; each other one
+changes one or two settings of the best trial so far. Each trial is a line of benchmarks/tuned/DATASET-MODEL.jsonl;
+an interrupted search resumes where it stopped. ``--set dim=256`` fixes a setting, ``--start lr=0.1`` changes a
+start setting, ``--show`` prints the best trials.
 """
 
 from __future__ import annotations
@@ -47,14 +47,17 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="fixed")
-    parser.add_argument("--start", action="append", default=[], metavar="FIELD=VALUE", help="tried first")
+    parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="a fixed setting")
+    parser.add_argument(
+        "--start", action="append", default=[], metavar="FIELD=VALUE", help="a setting of the first trial"
+    )
     parser.add_argument("--show", action="store_true")
     parser.add_argument("-o", type=Path, default=Path(__file__).parent / "tuned")
     args = parser.parse_args()
     path = args.o / f"{args.dataset}-{args.model}.jsonl"
     if not args.show:
-        fixed, first = parse(args.set), parse(args.start)
+        fixed = parse(args.set)
+        first = parse(args.start)
         start = replace(START, **{"model": args.model, "epochs": args.epochs, **first, **fixed})
         search(na.read_splits(args.dataset), start, set(fixed), path, args)
     for trial in sorted(read(path), key=lambda trial: -trial["mrr"])[:10]:
@@ -63,47 +66,49 @@ def main() -> None:
 
 
 def parse(texts: list[str]) -> dict[str, Any]:
-    """Settings as FIELD=VALUE."""
+    """Parse settings of the form FIELD=VALUE."""
     return {key: json.loads(value) for key, _, value in (text.partition("=") for text in texts)}
 
 
 def search(splits: na.Splits, start: LinkPredictor, fixed: set[str], path: Path, args: argparse.Namespace) -> None:
-    """Add trials to the file until there are as many as asked for."""
+    """Add trials to the file until it has ``args.trials`` of them."""
     path.parent.mkdir(parents=True, exist_ok=True)
     space = {name: values for name, values in SPACE.items() if name not in fixed}
     if start.loss != "softmax":
         space.pop("self_negative", None)
-    if "negatives" in space:  # with as many as there are entities, all are taken
+    if "negatives" in space:  # a larger number than that of all entities has the same effect
         space["negatives"] = tuple(sorted({min(n, splits.train.n_entities) for n in space["negatives"]}))
-    while len(done := read(path)) < args.trials:
+    done = read(path)
+    while len(done) < args.trials:
         rng = np.random.default_rng([args.seed, len(done)])
         settings = propose(start, space, done, rng)
-        began = time.perf_counter()
+        started = time.perf_counter()
         score = try_out(settings, splits, args)
-        trial = {"mrr": score, "seconds": time.perf_counter() - began, "settings": plain(settings)}
+        trial = {"mrr": score, "seconds": time.perf_counter() - started, "settings": plain(settings)}
         with path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(trial) + "\n")
         print(f"{len(done) + 1:3d}  {score:.4f}  {settings}", flush=True)
+        done = read(path)
 
 
 def propose(
     start: LinkPredictor, space: Space, done: list[dict[str, Any]], rng: np.random.Generator
 ) -> LinkPredictor:
-    """The start, then the best so far with one or two settings changed into something not tried yet."""
+    """Return the start settings, later the best ones with one or two changes that have not been tried."""
     if all(trial["settings"] != plain(start) for trial in done):
         return start
     best = max(done, key=lambda trial: float(trial["mrr"]))["settings"]
     for _ in range(1000):
-        chosen = rng.permutation(list(space))[: rng.integers(1, 3)].tolist()
-        picked = {name: space[name][int(rng.integers(len(space[name])))] for name in chosen}
-        settings = {**plain(start), **{name: best[name] for name in space}, **picked}
+        names = rng.permutation(list(space))[: rng.integers(1, 3)].tolist()
+        changes = {name: space[name][int(rng.integers(len(space[name])))] for name in names}
+        settings = {**plain(start), **{name: best[name] for name in space}, **changes}
         if all(trial["settings"] != settings for trial in done):
             return LinkPredictor(**{**settings, "decay": tuple(map(tuple, settings["decay"]))})
-    raise SystemExit("nothing is left to try: free more settings")
+    raise SystemExit("all settings have been tried: fix fewer of them")
 
 
 def try_out(settings: LinkPredictor, splits: na.Splits, args: argparse.Namespace) -> float:
-    """Valid MRR after training; 0 if it diverges."""
+    """Train and return the MRR on valid; 0 if the model diverges."""
     options = TrainOptions(evaluate_every=settings.epochs, threads=args.threads)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -114,13 +119,13 @@ def try_out(settings: LinkPredictor, splits: na.Splits, args: argparse.Namespace
 
 
 def plain(settings: LinkPredictor) -> dict[str, Any]:
-    """Settings as JSON gives them back."""
-    found: dict[str, Any] = json.loads(json.dumps(asdict(settings)))
-    return found
+    """Settings as they are after writing and reading JSON."""
+    values: dict[str, Any] = json.loads(json.dumps(asdict(settings)))
+    return values
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """Return the trials of a file; settings that were not known then have their defaults."""
+    """Return the trials of a file; settings that a trial does not have get their defaults."""
     trials = [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
     return [{**trial, "settings": {**plain(LinkPredictor()), **trial["settings"]}} for trial in trials]
 

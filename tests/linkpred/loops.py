@@ -36,7 +36,7 @@ def make_graph(*, inverse: bool = False, name: str = "nations") -> CoreTriplesFa
 
 
 def make_extra(factory: CoreTriplesFactory, n: int = 400, seed: int = 0) -> Tensor:
-    """New triples in a random order."""
+    """New triples in a random order, as generated ones."""
     sizes = (factory.num_entities, factory.real_num_relations, factory.num_entities)
     known = rows(factory.mapped_triples)
     everything = torch.cartesian_prod(*(torch.arange(size) for size in sizes))
@@ -61,10 +61,10 @@ def train(loop: Any, factory: CoreTriplesFactory, epochs: int = EPOCHS, **kwargs
 
 
 def same(a: Any, b: Any) -> bool:
-    ours, theirs = a.model.state_dict(), b.model.state_dict()
-    return bool(a.losses_per_epochs == b.losses_per_epochs) and all(
-        torch.equal(ours[name], theirs[name]) for name in theirs
-    )
+    """Whether two loops had the same losses and end with the same weights, to the bit."""
+    same_losses: bool = a.losses_per_epochs == b.losses_per_epochs
+    weights = b.model.state_dict()
+    return same_losses and all(torch.equal(x, weights[name]) for name, x in a.model.state_dict().items())
 
 
 class Recorder(TrainingCallback):
@@ -80,11 +80,11 @@ class Recorder(TrainingCallback):
         self.losses.setdefault(epoch, []).append(batch_loss)
 
     def positives(self, epoch: int) -> list[Triple]:
-        found = [self._of(batch) for batch in self.batches[epoch]]
-        return list(map(tuple, torch.cat(found).tolist()))
+        triples = torch.cat([self._triples(batch) for batch in self.batches[epoch]])
+        return list(map(tuple, triples.tolist()))
 
     @staticmethod
-    def _of(batch: Any) -> Tensor:
+    def _triples(batch: Any) -> Tensor:
         if "positives" in batch:
             positives: Tensor = batch["positives"]
             return positives

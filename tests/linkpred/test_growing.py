@@ -102,10 +102,10 @@ class TestWithGeneratedTriples:
         seen = Recorder()
         loop = train(make_loop(ours, factory, extra=extra), factory, 3, num_workers=workers, callbacks=seen)
         for epoch in range(1, 4):
-            found = seen.positives(epoch)
+            positives = seen.positives(epoch)
             n = epoch**2 * len(extra) // 9
-            assert len(found) == len(set(found))
-            assert set(found) == rows(factory.mapped_triples) | rows(extra[:n])
+            assert len(positives) == len(set(positives))
+            assert set(positives) == rows(factory.mapped_triples) | rows(extra[:n])
             losses = seen.losses[epoch]
             assert loop.losses_per_epochs[epoch - 1] == sum(losses) / len(losses)  # len(loader) is right
 

@@ -23,7 +23,7 @@ SMALL = LinkPredictor(dim=6)
 class TestModel:
     @pytest.mark.parametrize(("name", "kind"), [("transe", FastTransE), ("rotate", FastRotatE)])
     @pytest.mark.parametrize(("norm", "squared"), [(1, False), (2, False), (2, True)])
-    def test_it_has_the_interaction_and_the_norm(self, name: Any, kind: type, norm: int, squared: bool) -> None:
+    def test_it_has_the_interaction_and_the_norm(self, name: Any, kind: Any, norm: int, squared: bool) -> None:
         model: Any = make_model(replace(SMALL, model=name, norm=norm, squared=squared), make_graph())
         assert type(model.interaction) is kind
         assert (model.interaction.p, model.interaction.power_norm) == (norm, squared)
