@@ -237,7 +237,7 @@ def _read_exclude(path: Path, reading: Reading) -> na.KnowledgeGraph:
 
 def _announce(recipe: na.NNMFAug, train: na.KnowledgeGraph) -> None:
     """Say what clustering will take, if that is much or the result will be approximate."""
-    needed = recipe.estimate(train)
+    needed = recipe.cost(train)
     if needed is None or (needed.seconds < LONG and needed.bytes < LARGE and not needed.micro_clusters):
         return
     size = f"{needed.bytes / 1e9:.1f} GB" if needed.bytes >= LARGE else f"{needed.bytes / 1e6:.0f} MB"
