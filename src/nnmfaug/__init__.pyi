@@ -37,7 +37,8 @@ from .augmenters.nnmf.weights import (
     UniformClusters as UniformClusters,
     UniformPairs as UniformPairs,
 )
-from .augmenters.rules.rules import Rules as Rules, RuleSet as RuleSet
+from .augmenters.rules.rule_set import RuleSet as RuleSet
+from .augmenters.rules.rules import Rules as Rules
 from .core.errors import DataError as DataError, SamplingError as SamplingError
 from .core.parallel import Processes as Processes, Serial as Serial
 from .evaluation.breakdown import MRRByGenerated as MRRByGenerated, mrr_by_generated as mrr_by_generated

@@ -1,8 +1,10 @@
-"""The paper's law with other pairs: entities that a path of two steps joins, in clusters that train joins.
+"""The paper's distribution over other pairs: entities with a common neighbour, in clusters that train connects.
 
-p(h, r, t) = p(c, d) · p(h, t | c, d) · p(r | h, t), where c and d are the clusters of head and tail. The paper has
-c = d, all alike, and any two entities of a cluster; here p(c, d) is the share of train between the two clusters,
-and the pair is any two of their entities that have a neighbour in common.
+    p(h, r, t) = p(c, d)·p(h, t | c, d)·p(r | h, t),    p(r | h, t) ∝ A[h, r]·B[t, r],
+
+where c and d are the clusters of head and tail. In the paper c = d, all clusters are equally likely, and so are
+all pairs of entities of a cluster. Here p(c, d) is the fraction of train between the two clusters, and p(h, t |
+c, d) is uniform over the pairs that have a common neighbour.
 """
 
 from __future__ import annotations
@@ -16,30 +18,37 @@ from nnmfaug.augmenters.constraints import Constraints
 from nnmfaug.augmenters.listed import Listed
 from nnmfaug.augmenters.nnmf.clusterers import Agglomerative
 from nnmfaug.augmenters.nnmf.nmf import NMF
-from nnmfaug.augmenters.nnmf.nnmfaug import Embedder, default_clusters
-from nnmfaug.augmenters.nnmf.partition import Clusterer, cluster
+from nnmfaug.augmenters.nnmf.nnmfaug import default_clusters
+from nnmfaug.augmenters.nnmf.partition import Clusterer, Embedder, cluster_entities
 from nnmfaug.augmenters.rules.steps import Steps, ends, without_diagonal
-from nnmfaug.core.arrays import Array, Ids
+from nnmfaug.core.arrays import Array, Bools, Ids
+from nnmfaug.core.checks import check_argument, check_at_least
 from nnmfaug.graph.counts import Counts
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+
+BLOCK_PAIRS = 1 << 16
+"""Pairs whose relations are computed at a time."""
 
 
 @dataclass(frozen=True)
 class Nearby:
-    """NNMFAug over pairs with a common neighbour; each of its changes to the paper's law can be left out.
+    """NNMFAug over pairs with a common neighbour. Each change to the paper's distribution can be disabled.
 
     Parameters
     ----------
-    embed, cluster
-        As in NNMFAug; None for Ward with as many clusters as it would have.
+    embed
+        Features of entities, as in NNMFAug.
+    cluster
+        Clusters of entities, as in NNMFAug. Default: Ward, one cluster per 20 distinct count rows, at most 50.
     cluster_pairs
-        Whether head and tail may be of two clusters, by how often train joins them; else of one, all alike.
+        Whether head and tail may be of different clusters, with p(c, d) from train. If not, c = d, all equally
+        likely.
     constraints
-        What relations never do, learnt from train for "learn"; None for no such thing.
+        Constraints that the triples must meet; "learn" learns them from train. None disables constraints.
     max_degree
-        A neighbour with more triples joins nobody: hubs say little, and join too many.
+        Maximum number of triples of a common neighbour. Hubs connect too many pairs, which have little in common.
     max_candidates
-        The most probable triples that are kept.
+        Maximum number of triples; the most probable are kept.
 
     Examples
     --------
@@ -58,72 +67,80 @@ class Nearby:
     max_candidates: int = 2_000_000
 
     def __post_init__(self) -> None:
-        if not (
-            self.constraints is None or self.constraints == "learn" or isinstance(self.constraints, Constraints)
-        ):
-            msg = f"constraints={self.constraints!r}: must be Constraints, 'learn' or None"
-            raise ValueError(msg)
-        for name in ("max_degree", "max_candidates"):
-            if getattr(self, name) < 1:
-                msg = f"{name}={getattr(self, name)}: must be at least 1"
-                raise ValueError(msg)
+        good = self.constraints in (None, "learn") or isinstance(self.constraints, Constraints)
+        check_argument("constraints", self.constraints, good, "Constraints, 'learn' or None")
+        check_at_least("max_degree", self.max_degree, 1)
+        check_at_least("max_candidates", self.max_candidates, 1)
 
     def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:
         """Fit to a graph, which should be the train split alone."""
-        counts = Counts.of(graph)
         clusterer = self.cluster or Agglomerative(default_clusters(graph))
-        labels = cluster(clusterer, self.embed.fit(counts, seed=seed).features, counts.seen, seed=seed).labels
+        _, partition = cluster_entities(graph, self.embed, clusterer, seed=seed)
         h, t = _near(graph, self.max_degree)
-        h, t, weight = _weigh(h, t, labels.astype(np.int64), graph, pairs=self.cluster_pairs)
-        triples, probability = _relate(h, t, weight, counts)
-        kept = ~graph.contains(triples)
-        rules = Constraints.learn(graph) if self.constraints == "learn" else self.constraints
-        if isinstance(rules, Constraints):
-            kept &= rules.allow(graph, triples.astype(np.int32))
-        triples, probability = triples[kept], probability[kept]
-        order = np.lexsort((graph.vocabulary.keys(triples), -probability))[: self.max_candidates]
-        most = probability.max(initial=0.0)
-        return Listed(
-            graph, triples[order].astype(np.int32), probability[order] / most if len(order) else probability
-        )
+        h, t, weight = _weigh(h, t, partition.labels.astype(np.int64), graph, pairs=self.cluster_pairs)
+        triples, weight = _relate(h, t, weight, graph.counts)
+        allowed = self._allowed(graph, triples)
+        return _listed(graph, triples[allowed], weight[allowed], self.max_candidates)
+
+    def _allowed(self, graph: KnowledgeGraph, triples: Ids) -> Bools:
+        """Whether each triple is new and meets the constraints."""
+        allowed = ~graph.contains(triples)
+        constraints = Constraints.learn(graph) if self.constraints == "learn" else self.constraints
+        if isinstance(constraints, Constraints):
+            allowed &= constraints.allow(graph, triples.astype(np.int32))
+        return allowed
+
+
+def _listed(graph: KnowledgeGraph, triples: Ids, weight: Array, max_candidates: int) -> Listed:
+    """The most probable triples, with weight / max(weight) as their confidence."""
+    order = np.lexsort((graph.vocabulary.keys(triples), -weight))[:max_candidates]
+    confidence = weight[order] / weight.max(initial=0.0) if len(order) else weight
+    return Listed(graph, triples[order].astype(np.int32), confidence)
 
 
 def _near(graph: KnowledgeGraph, max_degree: int) -> tuple[Ids, Ids]:
-    """Pairs of different entities with a common neighbour that is no hub."""
+    """Ordered pairs of different entities with a common neighbour of at most ``max_degree`` triples."""
     start, _, stop = Steps(graph).edges
     degree = np.bincount(start, minlength=graph.n_entities)
-    use = degree[stop] <= max_degree
-    ones = np.ones(int(use.sum()), dtype=np.bool_)
-    to = csr_array((ones, (start[use], stop[use])), shape=(graph.n_entities, graph.n_entities))
-    h, t = ends(without_diagonal(csr_array(to @ to.T)))
+    is_used = degree[stop] <= max_degree
+    ones = np.ones(int(is_used.sum()), dtype=np.bool_)
+    adjacency = csr_array((ones, (start[is_used], stop[is_used])), shape=(graph.n_entities, graph.n_entities))
+    h, t = ends(without_diagonal(csr_array(adjacency @ adjacency.T)))
     return h.astype(np.int64), t.astype(np.int64)
 
 
 def _weigh(h: Ids, t: Ids, labels: Ids, graph: KnowledgeGraph, *, pairs: bool) -> tuple[Ids, Ids, Array]:
-    """p(c, d) · p(h, t | c, d) of each pair that is possible."""
-    n, (known_h, _, known_t) = int(labels.max(initial=-1)) + 1, graph.triples.T
-    cells = labels[h] * n + labels[t]
-    inside = (labels[h] >= 0) & (labels[t] >= 0) & (pairs | (labels[h] == labels[t]))
-    h, t, cells = h[inside], t[inside], cells[inside]
-    if pairs:
-        seen = (labels[known_h] >= 0) & (labels[known_t] >= 0) & (known_h != known_t)
-        mass = np.bincount((labels[known_h] * n + labels[known_t])[seen], minlength=n * n).astype(np.float64)
-    else:
-        mass = np.eye(n).ravel()
-    weight = mass[cells] / np.maximum(np.bincount(cells, minlength=n * n), 1)[cells]
-    possible = weight > 0
-    return h[possible], t[possible], weight[possible]
+    """Return the pairs with p(c, d)·p(h, t | c, d) > 0, and this weight, up to a common factor."""
+    n_clusters = int(labels.max(initial=-1)) + 1
+    is_clustered = (labels[h] >= 0) & (labels[t] >= 0) & (pairs | (labels[h] == labels[t]))
+    h = h[is_clustered]
+    t = t[is_clustered]
+    cells = labels[h] * n_clusters + labels[t]  # one for each (c, d)
+    n_pairs = np.bincount(cells, minlength=n_clusters**2)
+    mass = _train_mass(labels, graph, n_clusters) if pairs else np.eye(n_clusters).ravel()
+    weight = mass[cells] / np.maximum(n_pairs, 1)[cells]
+    is_possible = weight > 0
+    return h[is_possible], t[is_possible], weight[is_possible]
+
+
+def _train_mass(labels: Ids, graph: KnowledgeGraph, n_clusters: int) -> Array:
+    """Number of train triples from cluster c to d, without loops, shape (n_clusters²,)."""
+    h, _, t = graph.triples.T
+    is_counted = (labels[h] >= 0) & (labels[t] >= 0) & (h != t)
+    cells = labels[h] * n_clusters + labels[t]
+    return np.bincount(cells[is_counted], minlength=n_clusters**2).astype(np.float64)
 
 
 def _relate(h: Ids, t: Ids, weight: Array, counts: Counts) -> tuple[Ids, Array]:
-    """p(r | h, t) ∝ A[h, r] · B[t, r], times the weight of the pair."""
-    triples, probabilities = [np.zeros((0, 3), dtype=np.int64)], [np.zeros(0)]
-    for begin in range(0, len(h), 1 << 16):
-        part = slice(begin, begin + (1 << 16))
-        products = csr_array(counts.heads[h[part]].multiply(counts.tails[t[part]]))
-        total = np.asarray(products.sum(axis=1)).ravel()
+    """Return the triples with p(r | h, t) > 0, and p(r | h, t) times the weight of the pair."""
+    triples = [np.zeros((0, 3), dtype=np.int64)]
+    weights = [np.zeros(0)]
+    for begin in range(0, len(h), BLOCK_PAIRS):
+        block = slice(begin, begin + BLOCK_PAIRS)
+        products = csr_array(counts.heads[h[block]].multiply(counts.tails[t[block]]))
+        totals = np.asarray(products.sum(axis=1)).ravel()
         rows, relations = products.nonzero()
-        share = np.asarray(products[rows, relations]).ravel() / total[rows]
-        triples.append(np.stack([h[part][rows], relations, t[part][rows]], axis=1))
-        probabilities.append(weight[part][rows] * share)
-    return np.concatenate(triples), np.concatenate(probabilities)
+        probabilities = np.asarray(products[rows, relations]).ravel() / totals[rows]
+        triples.append(np.stack([h[block][rows], relations, t[block][rows]], axis=1))
+        weights.append(weight[block][rows] * probabilities)
+    return np.concatenate(triples), np.concatenate(weights)

@@ -8,11 +8,10 @@ import numpy as np
 
 from nnmfaug.augmenters.nnmf.clusterers import Agglomerative
 from nnmfaug.augmenters.nnmf.nmf import NMF
-from nnmfaug.augmenters.nnmf.nnmfaug import Embedder, default_clusters
-from nnmfaug.augmenters.nnmf.partition import Clusterer, cluster
+from nnmfaug.augmenters.nnmf.nnmfaug import default_clusters
+from nnmfaug.augmenters.nnmf.partition import Clusterer, Embedder, cluster_entities
 from nnmfaug.core.arrays import IntArray
 from nnmfaug.experiments.arms import Fit, fit_method
-from nnmfaug.graph.counts import Counts
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import Vocabulary
 from nnmfaug.linkpred.training_set import TrainingSet
@@ -67,9 +66,8 @@ class Concepts:
 
     def apply(self, graph: KnowledgeGraph, *, seed: int = 0) -> KnowledgeGraph:
         """Return the triples of the graph, and one for each entity of a cluster."""
-        counts = Counts.of(graph)
         clusterer = self.cluster or Agglomerative(default_clusters(graph))
-        partition = cluster(clusterer, self.embed.fit(counts, seed=seed).features, counts.seen, seed=seed)
+        _, partition = cluster_entities(graph, self.embed, clusterer, seed=seed)
         names, members = graph.vocabulary, np.flatnonzero(partition.labels >= 0)
         concepts = [_new_name(f"concept {i}", names.entity_ids) for i in range(partition.n_clusters)]
         relations = ["is in" if self.shared else f"is in {concept}" for concept in concepts]

@@ -17,7 +17,7 @@ from sklearn.metrics import adjusted_rand_score as agreement
 
 from nnmfaug.augmenters.nnmf import agglomeration, clusterers as clustering, partition as partition_module
 from nnmfaug.augmenters.nnmf.agglomeration import Centres, Linkage, Matrix, cut, merge_all
-from nnmfaug.augmenters.nnmf.clusterers import DBSCAN, HDBSCAN, Agglomerative, KMeans, estimate
+from nnmfaug.augmenters.nnmf.clusterers import DBSCAN, HDBSCAN, Agglomerative, KMeans, cost
 from nnmfaug.augmenters.nnmf.partition import Clusterer, Partition, cluster
 from nnmfaug.core.progress import reporting_to
 
@@ -59,7 +59,7 @@ def sets(partition: Partition, names: NDArray[np.intp]) -> set[frozenset[int]]:
     return set(groups)
 
 
-def cost(rows: Array, labels: NDArray[Any]) -> float:
+def sum_of_squares(rows: Array, labels: NDArray[Any]) -> float:
     """The sum of squares within clusters."""
     return sum(float(((rows[labels == c] - rows[labels == c].mean(0)) ** 2).sum()) for c in np.unique(labels))
 
@@ -229,14 +229,14 @@ def test_ward_takes_memory_of_the_rows_not_of_their_pairs() -> None:
     rows = np.random.default_rng(0).random((5_000, 16))
     peak = peak_bytes(Agglomerative(50), rows)
     assert peak < 5_000**2 * 8 / 40
-    needed = estimate(Agglomerative(50), 5_000, 16)
+    needed = cost(Agglomerative(50), 5_000, 16)
     assert needed is not None
     assert needed.bytes / 2 < peak < needed.bytes
 
 
 @pytest.mark.parametrize("name", ["average", "complete", "single"])
-def test_the_memory_of_other_linkages_is_as_estimated(name: Linkage) -> None:
-    needed = estimate(Agglomerative(50, name), 1_000, 16)
+def test_the_memory_of_other_linkages_is_as_predicted(name: Linkage) -> None:
+    needed = cost(Agglomerative(50, name), 1_000, 16)
     assert needed is not None
     peak = peak_bytes(Agglomerative(50, name), np.random.default_rng(0).random((1_000, 16)))
     assert 0.8 * needed.bytes < peak < 1.2 * needed.bytes
@@ -273,7 +273,8 @@ def test_above_the_limit_ward_is_approximate_says_so_and_is_close(monkeypatch: p
 def test_micro_clusters_are_about_as_tight_as_bisecting_kmeans() -> None:
     rows = np.random.default_rng(0).gamma(0.3, size=(2_000, 5))
     theirs = sklearn_cluster.BisectingKMeans(400, random_state=0).fit_predict(rows)
-    assert cost(rows, agglomeration.micro_clusters(rows, np.ones(2_000), 400)) < 1.3 * cost(rows, theirs)
+    ours = agglomeration.micro_clusters(rows, np.ones(2_000), 400)
+    assert sum_of_squares(rows, ours) < 1.3 * sum_of_squares(rows, theirs)
 
 
 def test_micro_clusters_stand_at_the_mean_of_all_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,17 +310,17 @@ def test_auto_is_not_for_a_clustering_alone(clusterer: Agglomerative | KMeans) -
         type(clusterer)("many")  # type: ignore[arg-type]
 
 
-def test_an_estimate_says_how_many_micro_clusters_stand_in_for_the_rows() -> None:
-    assert estimate(Agglomerative(), clustering.MAX_EXACT_ROWS, 4) == (20.0, 13_000_000, 0)
+def test_the_cost_includes_the_number_of_micro_clusters() -> None:
+    assert cost(Agglomerative(), clustering.MAX_EXACT_ROWS, 4) == (20.0, 13_000_000, 0)
     for n_clusters, expected in (("auto", 20_000), (30_000, 30_000)):
-        needed = estimate(Agglomerative(n_clusters), clustering.MAX_EXACT_ROWS + 1, 4)  # type: ignore[arg-type]
+        needed = cost(Agglomerative(n_clusters), clustering.MAX_EXACT_ROWS + 1, 4)  # type: ignore[arg-type]
         assert needed is not None
         assert needed.micro_clusters == expected
 
 
-def test_estimates_grow_with_the_square_up_to_the_limit_and_then_slowly() -> None:
+def test_costs_grow_with_the_square_up_to_the_limit_and_then_slowly() -> None:
     small, double, limit, huge = (
-        estimate(Agglomerative(), n, 16) for n in (10_000, 20_000, clustering.MAX_EXACT_ROWS, 10**6)
+        cost(Agglomerative(), n, 16) for n in (10_000, 20_000, clustering.MAX_EXACT_ROWS, 10**6)
     )
     assert small is not None
     assert double is not None
@@ -328,7 +329,7 @@ def test_estimates_grow_with_the_square_up_to_the_limit_and_then_slowly() -> Non
     assert double.seconds == pytest.approx(4 * small.seconds)
     assert double.bytes == 2 * small.bytes
     assert huge.seconds < limit.seconds
-    assert estimate(KMeans(), 10, 2) is None
+    assert cost(KMeans(), 10, 2) is None
 
 
 # --- scikit-learn's ------------------------------------------------------------------------------------------
@@ -370,7 +371,7 @@ def test_kmeans_counts_a_row_as_often_as_it_stands(seed: int) -> None:
 
 def test_kmeans_costs_what_sklearns_does_on_all_rows() -> None:
     theirs = sklearn_cluster.KMeans(4, n_init=10, random_state=0).fit(clumps())
-    assert cost(clumps(), fit(KMeans(4), clumps()).labels) == pytest.approx(theirs.inertia_)
+    assert sum_of_squares(clumps(), fit(KMeans(4), clumps()).labels) == pytest.approx(theirs.inertia_)
 
 
 def test_kmeans_draws_from_the_seed() -> None:
@@ -499,7 +500,7 @@ def merges_by_brute_force(rows: Array, weights: Array) -> tuple[Ids, Array]:
     """The same chain with every distance computed as a sum of squares."""
 
     class Plain(Centres):
-        def _near(self, slot: int) -> Ids:
+        def _candidates(self, slot: int) -> Ids:
             return np.flatnonzero(np.isfinite(self._norms) & (np.arange(len(self.ids)) != slot))
 
     return merge_all(Plain(rows, weights), len(rows))

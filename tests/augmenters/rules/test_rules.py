@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import nnmfaug as na
-from nnmfaug.augmenters.rules.mining import Threshold, mine
-from nnmfaug.augmenters.rules.rules import RuleSet
+from nnmfaug.augmenters.rules.mining import mine
+from nnmfaug.augmenters.rules.rule_set import RuleSet
+from nnmfaug.augmenters.rules.table import Threshold
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import LabelledTriple
 

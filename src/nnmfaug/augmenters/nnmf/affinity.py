@@ -1,4 +1,7 @@
-"""The affinity C = A·Bᵀ of the paper, which is never formed."""
+"""The affinity C = A·Bᵀ of the paper (Eq. 5), which is never formed.
+
+scipy's ``LinearOperator`` has products alone: no weights for equal rows, no mean, no norm, no number of non-zeros.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nnmfaug.core.arrays import Array
+from nnmfaug.core.arrays import Array, Ids
 from nnmfaug.core.parallel import blocks
 from nnmfaug.core.sparse import DistinctRows, cross
 from nnmfaug.graph.counts import Counts
@@ -19,39 +21,46 @@ from nnmfaug.graph.counts import Counts
 class Affinity:
     """The matrix C = A·Bᵀ (Eq. 5) as its two factors, for products and statistics in O(nnz(A) + nnz(B)).
 
-    Rows of A and B may stand for several equal rows of the full matrices: ``row_weights`` and ``column_weights``
-    say for how many, and sums, means, norms and products over rows or columns count them as often.
+    Parameters
+    ----------
+    a : sparse matrix of shape (n_rows, n_relations)
+        A, or its distinct rows.
+    b : sparse matrix of shape (n_columns, n_relations)
+        B, or its distinct rows.
+    row_weights, column_weights
+        How many equal rows of the full matrices each row of ``a`` and of ``b`` represents; None for one each.
+        Sums, means, norms and products count it as often.
 
     Examples
     --------
     >>> from nnmfaug import KnowledgeGraph
     >>> graph = KnowledgeGraph.from_labels([("a", "likes", "b"), ("a", "likes", "c"), ("c", "likes", "b")])
-    >>> c = Affinity.of(Counts.of(graph))
+    >>> c = Affinity.of(graph.counts)
     >>> c.row(0), c.entry(0, 1), c.sum(), c.n_nonzero()
     (array([0., 4., 2.]), 4.0, 9.0, 4)
     """
 
     a: csr_array
     b: csr_array
-    row_weights: NDArray[np.int64] | None = None
-    column_weights: NDArray[np.int64] | None = None
+    row_weights: Ids | None = None
+    column_weights: Ids | None = None
 
     @classmethod
     def of(cls, counts: Counts) -> Affinity:
-        """Return C of the counts of a graph."""
+        """Return C for the counts A and B of a graph."""
         return cls(counts.heads, counts.tails)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Of the matrix as it is held, equal rows and columns once."""
+        """Number of rows and columns, each set of equal ones counted once."""
         return int(self.a.shape[0]), int(self.b.shape[0])
 
     def matmul(self, x: Array) -> Array:
-        """C·X, summing over all columns of the full matrix."""
+        """C·X = A·(Bᵀ·X), summed over all columns of the full matrix."""
         return np.asarray(self.a @ cross(self.b, x, self.column_weights))
 
     def rmatmul(self, x: Array) -> Array:
-        """Cᵀ·X, summing over all rows of the full matrix."""
+        """Cᵀ·X = B·(Aᵀ·X), summed over all rows of the full matrix."""
         return np.asarray(self.b @ cross(self.a, x, self.row_weights))
 
     def entry(self, i: int, j: int) -> float:
@@ -63,42 +72,53 @@ class Affinity:
         return np.asarray(self.b @ self.a[[i]].toarray()[0], dtype=np.float64)
 
     def sum(self) -> float:
-        """Sum of all entries of the full matrix."""
-        return float(_weighted_sum(self.a, self.row_weights) @ _weighted_sum(self.b, self.column_weights))
+        """Sum of all entries of the full matrix, (1ᵀA)·(1ᵀB)ᵀ."""
+        sum_a = _weighted_sum(self.a, self.row_weights)
+        sum_b = _weighted_sum(self.b, self.column_weights)
+        return float(sum_a @ sum_b)
 
     def mean(self) -> float:
         """Mean of all entries of the full matrix."""
-        return self.sum() / (_total(self.a, self.row_weights) * _total(self.b, self.column_weights))
+        n_rows = _total(self.a, self.row_weights)
+        n_columns = _total(self.b, self.column_weights)
+        return self.sum() / (n_rows * n_columns)
 
     def squared_norm(self) -> float:
         """‖C‖² of the full matrix, by ‖A·Bᵀ‖² = tr(AᵀA·BᵀB)."""
-        grams = [cross(m, m.toarray(), w) for m, w in ((self.a, self.row_weights), (self.b, self.column_weights))]
-        return float(np.sum(grams[0] * grams[1]))
+        gram_a = cross(self.a, self.a.toarray(), self.row_weights)
+        gram_b = cross(self.b, self.b.toarray(), self.column_weights)
+        return float(np.sum(gram_a * gram_b))
 
     def n_nonzero(self) -> int:
-        """Number of entries of the full matrix that are not zero; rows of one sign pattern count together."""
-        left, right = _patterns(self.a, self.row_weights), _patterns(self.b, self.column_weights)
+        """Number of non-zero entries of the full matrix.
+
+        Rows with the same pattern of non-zeros are counted together.
+        """
+        left = _patterns(self.a, self.row_weights)
+        right = _patterns(self.b, self.column_weights)
         total = 0
         for block in blocks(len(left), size=1024):
-            hits = (left.rows[block] @ right.rows.T).toarray() > 0
-            total += int(left.counts[block] @ (hits @ right.counts))
+            is_nonzero = (left.rows[block] @ right.rows.T).toarray() > 0
+            total += int(left.counts[block] @ (is_nonzero @ right.counts))
         return total
 
 
-def _weighted_sum(matrix: csr_array, weights: NDArray[np.int64] | None) -> Array:
-    rows = matrix.shape[0]
-    return cross(matrix, np.ones((rows, 1)), weights)[:, 0]
+def _weighted_sum(matrix: csr_array, weights: Ids | None) -> Array:
+    """Sum of the rows, 1ᵀ·diag(weights)·M, shape (n_relations,)."""
+    ones = np.ones((matrix.shape[0], 1))
+    return cross(matrix, ones, weights)[:, 0]
 
 
-def _total(matrix: csr_array, weights: NDArray[np.int64] | None) -> int:
+def _total(matrix: csr_array, weights: Ids | None) -> int:
+    """Number of rows of the full matrix."""
     return int(matrix.shape[0] if weights is None else weights.sum())
 
 
-def _patterns(matrix: csr_array, weights: NDArray[np.int64] | None) -> DistinctRows:
-    """Distinct rows of where the matrix is not zero, counted with their weights."""
+def _patterns(matrix: csr_array, weights: Ids | None) -> DistinctRows:
+    """Distinct patterns of non-zeros of the rows, counted with their weights."""
     ones: Any = matrix.astype(bool).astype(np.int64)
-    found = DistinctRows.of(csr_array(ones))
+    patterns = DistinctRows.of(csr_array(ones))
     if weights is None:
-        return found
-    counts = np.bincount(found.inverse, weights=weights, minlength=len(found)).astype(np.int64)
-    return DistinctRows(found.rows, found.inverse, counts)
+        return patterns
+    counts = np.bincount(patterns.inverse, weights=weights, minlength=len(patterns)).astype(np.int64)
+    return DistinctRows(patterns.rows, patterns.inverse, counts)

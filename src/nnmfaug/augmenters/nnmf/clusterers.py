@@ -1,4 +1,4 @@
-"""Ways to find clusters of entities, and what that takes. Equal feature rows are one row that weighs more."""
+"""Methods to cluster entities, and their cost. Equal feature rows are one row with a larger weight."""
 
 from __future__ import annotations
 
@@ -9,33 +9,40 @@ from importlib import import_module
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nnmfaug.augmenters.nnmf.agglomeration import Linkage, Matrix, cut, merge_all, micro_clusters, ward_links
 from nnmfaug.augmenters.nnmf.partition import Clusterer
-from nnmfaug.core.arrays import Array, Places
-from nnmfaug.core.checks import Size, check_at_least, check_size, decided
+from nnmfaug.core.arrays import Array, Ids, Places
+from nnmfaug.core.checks import Size, check_argument, check_at_least, check_size, decided
 from nnmfaug.core.seeding import Stream, generator
 
 MAX_EXACT_ROWS = 50_000
-"""Distinct rows up to which Ward is exact; above, 2/5 as many micro-clusters are found first."""
+"""Distinct rows up to which Ward is exact; above, it merges 2/5 as many micro-clusters instead of rows."""
 
 MAX_BYTES = 4 << 30
-"""Memory that the matrix of distances of the other linkages may take."""
-
-"""The place of clustering among the random streams of a seed."""
+"""Maximum size of the matrix of distances that the other linkages need."""
 
 
 class TooManyClustersError(ValueError):
-    """More clusters were asked for than there are different rows."""
+    """More clusters were requested than there are distinct rows."""
 
 
 @dataclass(frozen=True)
 class Agglomerative:
-    """Merge the two nearest clusters until ``n_clusters`` are left; "auto" lets NNMFAug choose the number.
+    """Merge the two nearest clusters until ``n_clusters`` are left.
 
-    Ward's linkage takes O(u) memory for u distinct rows and O(u²) time. Above ``MAX_EXACT_ROWS`` it merges
-    micro-clusters instead of rows, with a warning. The other linkages hold all u² distances.
+    For u distinct rows, Ward's linkage needs O(u) memory and O(u²) time. Above ``MAX_EXACT_ROWS`` it merges
+    micro-clusters instead of rows, with a warning. The other linkages store all u² distances. Neither scipy's nor
+    scikit-learn's linkage takes weights, without which every entity would be a row: see
+    :mod:`nnmfaug.augmenters.nnmf.agglomeration`.
+
+    Parameters
+    ----------
+    n_clusters
+        Number of clusters; "auto" lets NNMFAug choose it.
+    linkage
+        Distance of two clusters: "ward", "average", "complete" or "single".
     """
 
     n_clusters: Size = 50
@@ -43,15 +50,15 @@ class Agglomerative:
 
     def __post_init__(self) -> None:
         check_size("n_clusters", self.n_clusters)
-        if self.linkage not in get_args(Linkage):
-            msg = f"linkage={self.linkage!r}: must be one of {', '.join(get_args(Linkage))}"
-            raise ValueError(msg)
+        linkages = get_args(Linkage)
+        check_argument("linkage", self.linkage, self.linkage in linkages, f"one of {', '.join(linkages)}")
 
-    def label_rows(self, rows: Array, counts: NDArray[np.int64], *, seed: int) -> Places:
+    def label_rows(self, rows: Array, counts: Ids, *, seed: int) -> Places:
         """Return a label for each distinct row."""
         del seed  # nothing is drawn
         n_clusters = _enough_rows(self.n_clusters, rows)
-        rows = np.ldexp(rows, -np.frexp(np.abs(rows).max())[1])  # exact, and squares cannot overflow
+        _, exponent = np.frexp(np.abs(rows).max())
+        rows = np.ldexp(rows, -exponent)  # a power of two: exact, and squares cannot overflow
         weights = counts.astype(np.float64)
         if self.linkage == "ward" and len(rows) > MAX_EXACT_ROWS:
             return self._approximate(rows, weights, n_clusters)
@@ -59,15 +66,21 @@ class Agglomerative:
 
     def _exact(self, rows: Array, weights: Array, n_clusters: int) -> Places:
         if self.linkage == "ward":
-            return cut(*merge_all(ward_links(rows, weights), len(rows)), n_clusters)
-        needed = estimate(self, *rows.shape)
-        if needed is not None and needed.bytes > MAX_BYTES:
+            links = ward_links(rows, weights)
+        else:
+            self._check_memory(rows)
+            links = Matrix(rows, weights, self.linkage)
+        pairs, heights = merge_all(links, len(rows))
+        return cut(pairs, heights, n_clusters)
+
+    def _check_memory(self, rows: Array) -> None:
+        expected = cost(self, *rows.shape)
+        if expected is not None and expected.bytes > MAX_BYTES:
             msg = (
-                f"linkage={self.linkage!r} of {len(rows)} distinct rows needs {needed.bytes / 2**30:.1f} GiB, the "
-                f"limit is {MAX_BYTES / 2**30:.1f}: use linkage='ward', KMeans or HDBSCAN"
+                f"linkage={self.linkage!r} of {len(rows)} distinct rows needs {expected.bytes / 2**30:.1f} GiB, "
+                f"the limit is {MAX_BYTES / 2**30:.1f}: use linkage='ward', KMeans or HDBSCAN"
             )
             raise ValueError(msg)
-        return cut(*merge_all(Matrix(rows, weights, self.linkage), len(rows)), n_clusters)
 
     def _approximate(self, rows: Array, weights: Array, n_clusters: int) -> Places:
         n_micro = _micro_clusters_for(n_clusters)
@@ -84,9 +97,14 @@ class Agglomerative:
 
 @dataclass(frozen=True)
 class KMeans:
-    """scikit-learn's k-means on distinct rows with weights; the same bits whatever the number of threads.
+    """scikit-learn's k-means on distinct rows with weights. The number of threads does not change the result.
 
-    ``n_clusters="auto"`` lets NNMFAug choose the number.
+    Parameters
+    ----------
+    n_clusters
+        Number of clusters; "auto" lets NNMFAug choose it.
+    n_init
+        Number of starts, of which the best is used.
     """
 
     n_clusters: Size = 50
@@ -96,7 +114,7 @@ class KMeans:
         check_size("n_clusters", self.n_clusters)
         check_at_least("n_init", self.n_init, 1)
 
-    def label_rows(self, rows: Array, counts: NDArray[np.int64], *, seed: int) -> ArrayLike:
+    def label_rows(self, rows: Array, counts: Ids, *, seed: int) -> ArrayLike:
         """Return a label for each distinct row."""
         n_clusters = _enough_rows(self.n_clusters, rows)
         state = int(generator(seed, Stream.KMEANS).integers(2**31))
@@ -107,9 +125,16 @@ class KMeans:
 
 @dataclass(frozen=True)
 class DBSCAN:
-    """scikit-learn's DBSCAN on distinct rows with weights; noise is in no cluster.
+    """scikit-learn's DBSCAN on distinct rows with weights. Noise is in no cluster.
 
     A border row that two clusters reach belongs to the first, in the order of the rows, not of the entities.
+
+    Parameters
+    ----------
+    eps
+        Maximum distance of two neighbours.
+    min_samples
+        Minimum number of neighbours of a core entity, itself included.
     """
 
     eps: float
@@ -117,11 +142,9 @@ class DBSCAN:
 
     def __post_init__(self) -> None:
         check_at_least("min_samples", self.min_samples, 1)
-        if not 0 < self.eps < math.inf:
-            msg = f"eps={self.eps}: must be a positive number"
-            raise ValueError(msg)
+        check_argument("eps", self.eps, 0 < self.eps < math.inf, "a positive number")
 
-    def label_rows(self, rows: Array, counts: NDArray[np.int64], *, seed: int) -> ArrayLike:
+    def label_rows(self, rows: Array, counts: Ids, *, seed: int) -> ArrayLike:
         """Return a label for each distinct row, -1 for noise."""
         del seed  # nothing is drawn
         estimator = _sklearn().DBSCAN(eps=self.eps, min_samples=self.min_samples)
@@ -130,7 +153,13 @@ class DBSCAN:
 
 @dataclass(frozen=True)
 class HDBSCAN:
-    """scikit-learn's HDBSCAN on the rows of all seen entities, for it takes no weights; noise is in no cluster."""
+    """scikit-learn's HDBSCAN on the rows of all seen entities, since it takes no weights. Noise is in no cluster.
+
+    Parameters
+    ----------
+    min_cluster_size
+        Minimum number of entities of a cluster.
+    """
 
     min_cluster_size: int = 5
 
@@ -139,13 +168,21 @@ class HDBSCAN:
 
     def fit_predict(self, rows: Array, /) -> ArrayLike:
         """Return a label for each row, -1 for noise."""
-        return np.asarray(_sklearn().HDBSCAN(self.min_cluster_size, copy=True).fit_predict(rows))
+        estimator = _sklearn().HDBSCAN(self.min_cluster_size, copy=True)
+        return np.asarray(estimator.fit_predict(rows))
 
 
-class Estimate(NamedTuple):
-    """What a clustering will take: the order of magnitude of its seconds, and the bytes beside its input.
+class Cost(NamedTuple):
+    """The expected cost of a clustering.
 
-    ``micro_clusters`` is how many stand in for the rows where it is approximate, else 0.
+    Parameters
+    ----------
+    seconds
+        Order of magnitude of the time.
+    bytes
+        Memory beside the input.
+    micro_clusters
+        Number of micro-clusters that replace the rows; 0 if the clustering is exact.
     """
 
     seconds: float
@@ -153,37 +190,42 @@ class Estimate(NamedTuple):
     micro_clusters: int = 0
 
 
-def estimate(clusterer: Clusterer, n_rows: int, n_features: int) -> Estimate | None:
-    """Say what it takes to cluster distinct rows; None where that is not known before.
+def cost(clusterer: Clusterer, n_rows: int, n_features: int) -> Cost | None:
+    """Return the expected cost of clustering distinct rows; None if it cannot be predicted.
 
     The seconds were measured on one core of a machine of 2025; another may take a third or three times as long.
 
     Examples
     --------
-    >>> estimate(Agglomerative(linkage="average"), 10_000, 16).bytes // 10**6
+    >>> cost(Agglomerative(linkage="average"), 10_000, 16).bytes // 10**6
     801
     """
     if not isinstance(clusterer, Agglomerative):
         return None
     if clusterer.linkage != "ward":
-        return Estimate(5e-8 * n_rows**2, 8 * n_rows * (n_rows + n_features))
-    seconds, held, micro = 0.0, 5 * 8 * n_rows * n_features, 0
-    if n_rows > MAX_EXACT_ROWS:
-        micro = _micro_clusters_for(0 if clusterer.n_clusters == "auto" else clusterer.n_clusters)
-        seconds, n_rows = 1e-6 * n_rows * n_features, micro
-    return Estimate(seconds + 2e-9 * n_rows**2 * n_features, held + 100 * n_rows, micro)
+        return Cost(5e-8 * n_rows**2, 8 * n_rows * (n_rows + n_features))
+    copies = 5 * 8 * n_rows * n_features
+    if n_rows <= MAX_EXACT_ROWS:
+        return Cost(_ward_seconds(n_rows, n_features), copies + 100 * n_rows)
+    n_micro = _micro_clusters_for(0 if clusterer.n_clusters == "auto" else clusterer.n_clusters)
+    splitting = 1e-6 * n_rows * n_features
+    return Cost(splitting + _ward_seconds(n_micro, n_features), copies + 100 * n_micro, n_micro)
+
+
+def _ward_seconds(n_rows: int, n_features: int) -> float:
+    return 2e-9 * n_rows**2 * n_features
 
 
 def _micro_clusters_for(n_clusters: int) -> int:
     return max(n_clusters, 2 * MAX_EXACT_ROWS // 5)
 
 
-def _sklearn() -> Any:  # noqa: ANN401  # it has no types; and it loads only when used
+def _sklearn() -> Any:  # noqa: ANN401  # it has no types, and is imported when it is first used
     return import_module("sklearn.cluster")
 
 
 def _enough_rows(size: Size, rows: Array) -> int:
-    """Return the number of clusters, for which there must be as many rows."""
+    """Return the number of clusters; raise if there are fewer rows."""
     n_clusters = decided("n_clusters", size)
     if n_clusters > len(rows):
         msg = f"n_clusters={n_clusters}: there are only {len(rows)} distinct rows"

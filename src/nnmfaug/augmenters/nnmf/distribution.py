@@ -35,8 +35,7 @@ from nnmfaug.graph.keys import first_places, unique_triples
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 
 if TYPE_CHECKING:
-    from nnmfaug.augmenters.nnmf.nmf import Embedding
-    from nnmfaug.augmenters.nnmf.partition import Partition
+    from nnmfaug.augmenters.nnmf.partition import Embedding, Partition
 
 
 ALWAYS_LISTED = 1 << 18

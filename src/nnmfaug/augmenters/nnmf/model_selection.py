@@ -1,9 +1,12 @@
-"""How many clusters and components: judged by the likelihood of train triples that were held out.
+"""Choose the numbers of clusters and components by the likelihood of train triples that are held out.
 
-The paper sets both by hand. The law gives every triple a probability, so they can be compared: hide a share of
-train, fit on the rest, and score what was hidden by log((1 − ε)·p + ε / (|E|(|E| − 1)|R|)), where ε, fitted, is
-the share that no cluster can explain. If hardly any hidden triple can be reached, or no candidate is clearly
-better, the graph cannot tell, and the defaults stand.
+The paper sets both by hand. The distribution gives every triple a probability, so settings can be compared: hold
+out a fraction of train, fit to the rest, and score a setting by the mean over the held-out triples of
+
+    log((1 − ε)·p(h, r, t) + ε / (|E|·(|E| − 1)·|R|)),
+
+where the fitted ε is the fraction of triples that no cluster explains. If hardly any held-out triple has p > 0,
+or no setting is clearly better, the numbers are not identifiable on the graph, and the defaults are used.
 """
 
 from __future__ import annotations
@@ -13,29 +16,40 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nnmfaug.augmenters.nnmf.clusterers import TooManyClustersError
 from nnmfaug.augmenters.nnmf.distribution import TripleDistribution
-from nnmfaug.core.arrays import Array
+from nnmfaug.core.arrays import Array, IntArray
+from nnmfaug.core.checks import check_fraction
 from nnmfaug.core.progress import report
 from nnmfaug.core.seeding import Stream, generator
-from nnmfaug.graph.counts import Counts
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 
 Fit = Callable[[int, int, KnowledgeGraph], TripleDistribution]
-"""Fits a method with a number of clusters and one of components to a graph."""
+"""Fits a method to a graph, with a number of clusters and a number of components."""
 
 CLUSTERS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 COMPONENTS = (2, 4, 8, 16)
 MIN_REACHABLE = 0.01
-"""Share of hidden triples that some candidate must give a probability above zero."""
+"""Fraction of held-out triples to which some candidate must give a probability above zero."""
 UNKNOWN = "not identifiable on this graph"
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One setting: mean log-likelihood of the hidden triples, the fitted ε, and the share with p > 0."""
+    """One setting and its score.
+
+    Parameters
+    ----------
+    n_clusters, n_components
+        The setting.
+    score
+        Mean log-likelihood of the held-out triples.
+    epsilon
+        The fitted ε.
+    reachable
+        Fraction of the held-out triples with p > 0.
+    """
 
     n_clusters: int
     n_components: int
@@ -46,7 +60,17 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Selection:
-    """All candidates, whether the graph can tell them apart, and in words why."""
+    """The result of a comparison of settings.
+
+    Parameters
+    ----------
+    candidates
+        All settings that were compared, the current one first.
+    identifiable
+        Whether the best setting is clearly better than the current one.
+    reason
+        A sentence that explains ``identifiable``.
+    """
 
     candidates: tuple[Candidate, ...]
     identifiable: bool
@@ -56,71 +80,102 @@ class Selection:
 def choose(
     fit: Fit,
     graph: KnowledgeGraph,
-    own: tuple[int, int],
+    current: tuple[int, int],
     *,
     clusters: Sequence[int] | None,
     components: Sequence[int] | None,
     share: float,
     seed: int,
 ) -> tuple[tuple[int, int] | None, Selection]:
-    """Choose the numbers of clusters and components; None keeps the own one, and so does a graph that cannot tell.
+    """Choose the numbers of clusters and components.
+
+    Parameters
+    ----------
+    fit
+        The method.
+    graph
+        The train graph.
+    current
+        The numbers of clusters and components that the method has.
+    clusters, components
+        The numbers to compare; None keeps the current one.
+    share
+        Fraction of the triples that is held out.
+    seed
+        Seed of the held-out triples.
 
     Returns
     -------
     numbers, selection
-        The best numbers, or None if the graph cannot tell.
+        The best numbers, or None if they are not identifiable.
     """
-    if not 0 < share < 1:
-        msg = f"share={share}: must be between 0 and 1"
-        raise ValueError(msg)
+    check_fraction("share", share)
+    hidden, rest = _hold_out(graph, share, seed)
+    settings = _settings(rest, current, clusters, components)
+    if not settings:
+        return None, Selection((), False, f"{UNKNOWN}: it has too few triples to hide any")
+    scored: list[tuple[Candidate, Array]] = []
+    for done, (n, p) in enumerate(settings):
+        report("comparing numbers of clusters", done, len(settings))
+        try:
+            scored.append(_score(fit, n, p, rest, hidden))
+        except TooManyClustersError:  # distinct rows of counts can have equal rows of factors
+            if not scored:
+                raise
+    candidates = tuple(candidate for candidate, _ in scored)
+    _, current_logs = scored[0]
+    best, best_logs = max(scored, key=lambda pair: pair[0].score)
+    identifiable, reason = _judge(candidates, best, best_logs - current_logs)
+    numbers = (best.n_clusters, best.n_components) if identifiable else None
+    return numbers, Selection(candidates, identifiable, reason)
+
+
+def _hold_out(graph: KnowledgeGraph, share: float, seed: int) -> tuple[IntArray, KnowledgeGraph]:
+    """Return random triples that are held out, at least one, and the graph of the others."""
     order = generator(seed, Stream.MODEL_SELECTION).permutation(len(graph))
     n_hidden = max(int(share * len(graph)), 1)
     hidden = graph.triples[order[:n_hidden]]
-    rest = KnowledgeGraph(graph.vocabulary, graph.triples[np.sort(order[n_hidden:])])
-    pairs = _pairs(rest, own, clusters, components)
-    if not pairs:
-        return None, Selection((), False, f"{UNKNOWN}: it has too few triples to hide any")
-    found: list[tuple[Candidate, Array]] = []
-    for done, (n, p) in enumerate(pairs):
-        report("comparing numbers of clusters", done, len(pairs))
-        try:
-            found.append(_score(fit, n, p, rest, hidden))
-        except TooManyClustersError:  # rows of counts may differ where factors do not
-            if not found:
-                raise
-    best, best_logs = max(found, key=lambda pair: pair[0].score)
-    identifiable, reason = _judge([candidate for candidate, _ in found], best, best_logs - found[0][1])
-    selection = Selection(tuple(candidate for candidate, _ in found), identifiable, reason)
-    return (best.n_clusters, best.n_components) if identifiable else None, selection
+    rest = graph.triples[np.sort(order[n_hidden:])]
+    return hidden, KnowledgeGraph(graph.vocabulary, rest)
 
 
-def _pairs(
-    rest: KnowledgeGraph, own: tuple[int, int], clusters: Sequence[int] | None, components: Sequence[int] | None
+def _settings(
+    rest: KnowledgeGraph,
+    current: tuple[int, int],
+    clusters: Sequence[int] | None,
+    components: Sequence[int] | None,
 ) -> list[tuple[int, int]]:
-    """The numbers that can be fitted to what is not hidden, the own first; none if nothing is left."""
-    most, rank = Counts.of(rest).n_distinct_rows(), len(np.unique(rest.triples[:, 1]))
-    if not most:
+    """The settings that can be fitted to the rest, the current one first; none if no triple remains."""
+    max_clusters = rest.counts.n_distinct_rows()
+    if not max_clusters:
         return []
-    own = (min(own[0], most), own[1])
-    numbers = (own[0],) if clusters is None else [n for n in clusters if n <= most]
-    columns = (own[1],) if components is None else [p for p in components if p < rank]
-    return [own, *((n, p) for p in columns for n in numbers if (n, p) != own)]
+    rank = len(np.unique(rest.triples[:, 1]))
+    n_current = min(current[0], max_clusters)
+    p_current = current[1]
+    all_n = [n_current] if clusters is None else [n for n in clusters if n <= max_clusters]
+    all_p = [p_current] if components is None else [p for p in components if p < rank]
+    others = [(n, p) for p in all_p for n in all_n if (n, p) != (n_current, p_current)]
+    return [(n_current, p_current), *others]
 
 
-def _score(fit: Fit, n: int, p: int, rest: KnowledgeGraph, hidden: NDArray[np.int32]) -> tuple[Candidate, Array]:
+def _score(fit: Fit, n: int, p: int, rest: KnowledgeGraph, hidden: IntArray) -> tuple[Candidate, Array]:
+    """Fit one setting; return it with its score, and the log-likelihood of each held-out triple."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about convergence and rank; the chosen fit repeats them
         dist = fit(n, p, rest)
     probabilities = np.exp(dist.log_prob(hidden)) if dist.support_size else np.zeros(len(hidden))
-    n_seen = int(dist.law.counts.seen.sum())
+    n_seen = int(rest.counts.seen.sum())
     uniform = 1.0 / (max(n_seen * (n_seen - 1), 1) * rest.n_relations)
     epsilon = fit_epsilon(probabilities, uniform)
     logs = np.log((1 - epsilon) * probabilities + epsilon * uniform)
-    return Candidate(n, p, float(logs.mean()), epsilon, float((probabilities > 0).mean())), logs
+    reachable = float((probabilities > 0).mean())
+    return Candidate(n, p, float(logs.mean()), epsilon, reachable), logs
 
 
 def fit_epsilon(probabilities: Array, uniform: float, n_iter: int = 200) -> float:
-    """Return the ε in (0, 1] that makes log((1 − ε)·p + ε·uniform) largest on average, by EM.
+    """Return the ε in (0, 1] that maximises the mean of log((1 − ε)·p + ε·uniform), by EM.
+
+    One iteration is ε ← mean of ε·uniform / ((1 − ε)·p + ε·uniform).
 
     Examples
     --------
@@ -135,10 +190,11 @@ def fit_epsilon(probabilities: Array, uniform: float, n_iter: int = 200) -> floa
 
 
 def _judge(candidates: Sequence[Candidate], best: Candidate, gain: Array) -> tuple[bool, str]:
-    """Whether the graph can tell, and why; ``gain`` is that of the best over the first, as it was given."""
+    """Whether the best setting is identifiable, and why; ``gain`` is its log-likelihood less the current one's."""
     reachable = max(candidate.reachable for candidate in candidates)
     if reachable < MIN_REACHABLE:
         return False, f"{UNKNOWN}: at most {reachable:.1%} of hidden triples can be generated"
-    if gain.mean() <= 3 * float(gain.std()) / np.sqrt(len(gain)):
+    three_standard_errors = 3 * float(gain.std()) / np.sqrt(len(gain))
+    if gain.mean() <= three_standard_errors:
         return False, f"{UNKNOWN}: no setting is clearly more likely than the one it would replace"
     return True, f"most likely number of clusters: {best.n_clusters}, of components: {best.n_components}"

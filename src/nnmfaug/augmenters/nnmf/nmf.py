@@ -1,7 +1,13 @@
-"""Entities as points: non-negative factors of the affinity C = A·Bᵀ (Eq. 5), never formed.
+"""Features of entities: non-negative factors of the affinity C = A·Bᵀ (Eq. 5), which is never formed.
 
-Entities with equal counts are one row that weighs as much as there are of them. Entities without a triple, and
-relations without one, have no say in any number; the rows of such entities are zeros.
+Minimised is 0.5‖C − W₁W₂‖² plus a penalty. With X = W₁, Y = W₂ᵀ, G = YᵀY and T = A·(BᵀY) = C·Y, the gradient with
+respect to column k of X is X·G[:, k] − T[:, k], and coordinate descent (HALS) sets, for one column after another,
+
+    X[:, k] ← max(X[:, k] − (X·G[:, k] − T[:, k]) / G[k, k], 0).
+
+The same is done for Y, with XᵀX and B·(AᵀX). scikit-learn's ``NMF`` does the same, but needs C as a matrix of n²
+entries and has no weights for equal rows. Here entities with equal counts are one row, weighted by their number.
+Entities and relations without a triple take no part; the rows of such entities are zero.
 """
 
 from __future__ import annotations
@@ -10,9 +16,10 @@ import math
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from nnmfaug.augmenters.nnmf.affinity import Affinity
 from nnmfaug.augmenters.nnmf.nndsvd import nndsvd, read_only, spread, triangle, used, used_rows
@@ -27,32 +34,30 @@ Start = Literal["nndsvd", "nndsvda", "random"]
 
 DEFAULT_COMPONENTS = 8
 
-"""Where the random streams of this module begin."""
 _SMALLEST = 1e-6
-"""What scikit-learn takes for zero in an NNDSVD start."""
+"""Smaller entries of an NNDSVD start are set to zero, as in scikit-learn."""
 _CANCELLED = 1e-6
-"""Below this share of ‖C‖², the difference of large numbers has too few digits left to be the misfit."""
+"""A misfit below this fraction of ‖C‖² has lost too many digits as a difference and is computed as a sum."""
 
 
 class ConvergenceWarning(UserWarning):
     """The solver stopped at ``max_iter``, before the violation fell to ``tol``."""
 
 
-class Embedding(Protocol):
-    """What a clusterer needs."""
-
-    @property
-    def features(self) -> Array:
-        """One row per entity."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """C ≈ W₁·W₂: ``head`` is W₁ and ``tail`` is W₂ᵀ, both non-negative, of shape (n_entities, p), read-only.
+    """Non-negative factors of C ≈ W₁·W₂.
 
-    ``objective`` has the value at the start and after each of the ``n_iter`` iterations; ``converged`` says
-    whether the violation fell to ``tol``.
+    Parameters
+    ----------
+    head, tail : ndarray of shape (n_entities, p)
+        W₁ and W₂ᵀ, read-only.
+    objective
+        Value of the objective at the start and after each iteration.
+    n_iter
+        Number of iterations.
+    converged
+        Whether the violation fell to ``tol``.
     """
 
     head: Array
@@ -69,36 +74,37 @@ class Factors:
 
 @dataclass(frozen=True)
 class NMF:
-    """Coordinate descent (HALS) on 0.5‖C − W₁W₂‖² + alpha·Ω, as scikit-learn's ``NMF(solver="cd")`` does it.
+    """Coordinate descent (HALS) on 0.5‖C − W₁W₂‖² + alpha·Ω, equal to scikit-learn's ``NMF(solver="cd")``.
 
-    Ω = c(‖W₁‖₁ + ‖W₂‖₁) + 0.5(1 − c)(‖W₁‖² + ‖W₂‖²), as in the paper's appendix. One iteration costs
-    O((nnz + n·p)·p) over the distinct rows of A and of B.
+    Ω = c·(‖W₁‖₁ + ‖W₂‖₁) + 0.5·(1 − c)·(‖W₁‖² + ‖W₂‖²), as in the paper's appendix. One iteration costs
+    O((nnz + n·p)·p), where nnz and n are those of the distinct rows of A and of B.
 
     Parameters
     ----------
     n_components
         p, the number of columns of W₁; "auto" lets :class:`~nnmfaug.augmenters.nnmf.nnmfaug.NNMFAug` choose it.
     alpha
-        The paper's α. scikit-learn ≥ 1.0 multiplies its own by the size of C: for a C of n × n, that is n entities
-        with a triple, ``alpha`` here is ``alpha_W=alpha / n, alpha_H=alpha / n`` there.
+        The paper's α. scikit-learn ≥ 1.0 multiplies its own by the size of C: with n entities that have a triple,
+        ``alpha`` here is ``alpha_W=alpha / n, alpha_H=alpha / n`` there.
     l1_ratio
         The paper's c, from 0 (squares only) to 1 (absolute values only).
     init
-        ``"nndsvd"``: zeros may become positive, but columns beyond the rank of C are zero for ever.
-        ``"nndsvda"``: NNDSVD with its zeros replaced by the mean of C. Both from an exact SVD; scikit-learn's is a
-        randomised one, so its start differs a little. ``"random"``: half-normal; equal entities get different
-        rows, and only here the seed matters.
+        ``"nndsvd"``: zeros may become positive, but columns beyond the rank of C stay zero. ``"nndsvda"``: NNDSVD
+        with its zeros replaced by the mean of C. Both use an exact SVD; scikit-learn uses a randomised one, so its
+        start differs slightly. ``"random"``: half-normal; equal entities get different rows, and the seed has an
+        effect.
     tol
-        Stop once the violation (the projected gradients met on the way, added up) is this share of that of the
-        first iteration. 0: do ``max_iter`` iterations, without a warning. scikit-learn's default is 1e-4.
+        Stop once the violation (the sum of the projected gradients of an iteration) is at most this fraction of
+        that of the first iteration. 0: do ``max_iter`` iterations, without a warning. scikit-learn's default is
+        1e-4.
     max_iter
-        Stop after so many iterations; 0 gives the start.
+        Maximum number of iterations; 0 returns the start.
 
     Examples
     --------
     >>> from nnmfaug.graph.knowledge_graph import KnowledgeGraph
     >>> rows = [("a", "likes", "b"), ("a", "likes", "c"), ("c", "likes", "b"), ("b", "knows", "a")]
-    >>> factors = NMF(n_components=1).fit(Counts.of(KnowledgeGraph.from_labels(rows)))
+    >>> factors = NMF(n_components=1).fit(KnowledgeGraph.from_labels(rows).counts)
     >>> factors.features.round(2)
     array([[2., 0.],
            [0., 2.],
@@ -123,72 +129,83 @@ class NMF:
         check_argument("max_iter", self.max_iter, self.max_iter >= 0, "at least 0")
 
     def fit(self, counts: Counts, *, seed: int = 0) -> Factors:
-        """Factorise the C of these counts."""
-        n, p = counts.n_entities, decided("n_components", self.n_components)
+        """Factorise the affinity C = A·Bᵀ of these counts."""
+        p = decided("n_components", self.n_components)
         if not counts.seen.any():
-            return Factors(read_only(np.zeros((n, p))), read_only(np.zeros((n, p))), (0.0,), 0, converged=True)
+            zeros = read_only(np.zeros((counts.n_entities, p)))
+            return Factors(zeros, zeros, (0.0,), 0, converged=True)
         heads, tails = self._sides(counts)
-        if p >= heads.rows.shape[1]:
-            msg = f"n_components={p}: C has rank at most {heads.rows.shape[1]}, its number of relations"
+        max_rank = heads.rows.shape[1]
+        if p >= max_rank:
+            msg = f"n_components={p}: C has rank at most {max_rank}, its number of relations"
             warnings.warn(f"{msg}; W₁ = A, W₂ = Bᵀ is already exact", UserWarning, stacklevel=2)
         with one_thread():
-            found = self._descend(heads, tails, *self._start(heads, tails, seed))
-        if self.tol > 0 and not found.converged:
+            w, h = self._start(heads, tails, seed)
+            factors = self._descend(heads, tails, w, h)
+        if self.tol > 0 and not factors.converged:
             msg = f"violation still above tol={self.tol} after max_iter={self.max_iter} iterations"
             warnings.warn(msg, ConvergenceWarning, stacklevel=2)
-        return replace(
-            found, head=spread(found.head, heads, counts.seen), tail=spread(found.tail, tails, counts.seen)
-        )
+        head = spread(factors.head, heads, counts.seen)
+        tail = spread(factors.tail, tails, counts.seen)
+        return replace(factors, head=head, tail=tail)
 
     def _sides(self, counts: Counts) -> tuple[DistinctRows, DistinctRows]:
-        """Rows to work on: the distinct ones, unless the start is to tell equal ones apart."""
-        if self.init != "random":
-            return used_rows(counts.head_rows, counts.seen), used_rows(counts.tail_rows, counts.seen)
-        n = int(counts.seen.sum())
-        each, ones = np.arange(n), np.ones(n, dtype=np.int64)
-        heads, tails = (DistinctRows(used(m, counts.seen), each, ones) for m in (counts.heads, counts.tails))
-        return heads, tails
+        """Rows of A and of B to work on: the distinct ones, or all if a random start makes equal rows differ."""
+        seen = counts.seen
+        if self.init == "random":
+            return _all_rows(used(counts.heads, seen)), _all_rows(used(counts.tails, seen))
+        return used_rows(counts.head_rows, seen), used_rows(counts.tail_rows, seen)
 
     def _start(self, heads: DistinctRows, tails: DistinctRows, seed: int) -> tuple[Array, Array]:
-        mean, p = _affinity(heads, tails).mean(), decided("n_components", self.n_components)
+        """W₁ and W₂ᵀ at the start, for the rows of each side."""
+        mean = _affinity(heads, tails).mean()
+        p = decided("n_components", self.n_components)
         if self.init == "random":
             scale = math.sqrt(mean / p)
-            shapes = (len(heads), p), (len(tails), p)
-            normal = [
-                generator(seed, Stream.NMF_START, i).standard_normal(shape) for i, shape in enumerate(shapes)
-            ]
-            return scale * np.abs(normal[0]), scale * np.abs(normal[1])
+            w = generator(seed, Stream.NMF_START, 0).standard_normal((len(heads), p))
+            h = generator(seed, Stream.NMF_START, 1).standard_normal((len(tails), p))
+            return scale * np.abs(w), scale * np.abs(h)
         w, h = nndsvd(heads, tails, p)
         for x in (w, h):
             x[x < _SMALLEST] = mean if self.init == "nndsvda" else 0
         return w, h
 
     def _descend(self, heads: DistinctRows, tails: DistinctRows, w: Array, h: Array) -> Factors:
-        w, h = np.asfortranarray(w), np.asfortranarray(h)  # a column is what a step reads and writes
-        norm = _affinity(heads, tails).squared_norm()
-        left, right = _summary(heads, w), _summary(tails, h)
-        objective = [self._objective(norm, left, right)]
-        first, converged = math.nan, False
+        """Improve W₁ and W₂ᵀ in turn until the violation is small."""
+        w = np.asfortranarray(w)  # columns are contiguous: a step reads and writes one column
+        h = np.asfortranarray(h)
+        squared_norm = _affinity(heads, tails).squared_norm()
+        left = _summary(heads, w)
+        right = _summary(tails, h)
+        objective = [self._objective(squared_norm, left, right)]
+        first_violation = math.nan
+        converged = False
         while len(objective) <= self.max_iter and not converged:
             violation = self._sweep(w, heads, right)
             left = _summary(heads, w)
             violation += self._sweep(h, tails, left)
             right = _summary(tails, h)
-            objective.append(self._objective(norm, left, right))
-            first = violation if len(objective) == 2 else first
-            converged = first == 0 or violation / first <= self.tol
+            objective.append(self._objective(squared_norm, left, right))
+            if len(objective) == 2:
+                first_violation = violation
+            converged = first_violation == 0 or violation / first_violation <= self.tol
         return Factors(w, h, tuple(objective), len(objective) - 1, converged)
 
     def _sweep(self, x: Array, side: DistinctRows, other: _Summary) -> float:
-        """Improve each column of a factor in turn, in place; return the violation."""
+        """Update each column of a factor in turn, in place; return the violation.
+
+        The penalty adds alpha·(1 − c) to the diagonal of G and subtracts alpha·c from T.
+        """
         gram = other.gram + self.alpha * (1 - self.l1_ratio) * np.eye(len(other.gram))
         target = np.asarray(side.rows @ other.product) - self.alpha * self.l1_ratio
         parts = (_sweep_block(x[block], target[block], gram, side.weights[block]) for block in blocks(len(x)))
         return float(tree_sum(parts).sum())
 
-    def _objective(self, norm: float, left: _Summary, right: _Summary) -> float:
-        misfit = float(norm - 2 * np.sum(left.product * right.product) + np.sum(left.gram * right.gram))
-        if misfit < _CANCELLED * norm:
+    def _objective(self, squared_norm: float, left: _Summary, right: _Summary) -> float:
+        """0.5‖C − W₁W₂‖² + alpha·Ω, with ‖C − XYᵀ‖² = ‖C‖² − 2·⟨AᵀX, BᵀY⟩ + ⟨XᵀX, YᵀY⟩."""
+        inner = np.sum(left.product * right.product)
+        misfit = float(squared_norm - 2 * inner + np.sum(left.gram * right.gram))
+        if misfit < _CANCELLED * squared_norm:
             misfit = _exact_misfit(left, right)
         if not self.alpha:
             return 0.5 * misfit
@@ -198,7 +215,19 @@ class NMF:
 
 
 class _Summary(NamedTuple):
-    """A factor X of a side M, with all that the other side needs of it: MᵀX and XᵀX, over all rows."""
+    """A factor X of a side M (A or B), with the products that the other side needs.
+
+    Parameters
+    ----------
+    side
+        M, as its distinct rows.
+    x : ndarray of shape (n_rows, p)
+        X.
+    product : ndarray of shape (n_relations, p)
+        MᵀX, over all rows of the full matrix.
+    gram : ndarray of shape (p, p)
+        XᵀX, over all rows of the full matrix.
+    """
 
     side: DistinctRows
     x: Array
@@ -206,33 +235,46 @@ class _Summary(NamedTuple):
     gram: Array
 
     def total(self) -> float:
-        """Sum of X over all rows."""
-        return float(tree_sum(self.side.weights[b] @ self.x[b] for b in blocks(len(self.x))).sum())
+        """‖X‖₁, over all rows of the full matrix."""
+        weights = self.side.weights
+        return float(tree_sum(weights[block] @ self.x[block] for block in blocks(len(self.x))).sum())
 
 
 def _summary(side: DistinctRows, x: Array) -> _Summary:
     scaled = x.T * side.weights
-    gram = tree_sum(scaled[:, b] @ x[b] for b in blocks(len(x)))
+    gram = tree_sum(scaled[:, block] @ x[block] for block in blocks(len(x)))
     return _Summary(side, x, side.cross(scaled.T), gram)
 
 
 def _sweep_block(x: Array, target: Array, gram: Array, weights: Array) -> Array:
-    """Improve the columns; return what each adds to the violation."""
-    gradients, highest = np.empty_like(x), np.where(x == 0, 0, np.inf)  # what is zero stays, or grows
+    """Update the columns of a block of rows in place; return the violation of each column, shape (p,).
+
+    The violation is Σ |projected gradient|: at an entry that is zero, a positive gradient is projected to zero.
+    """
+    gradients = np.empty_like(x)
+    max_gradients = np.where(x == 0, 0, np.inf)
     for k, row in enumerate(gram):
-        column, gradient = x[:, k], gradients[:, k]
+        column = x[:, k]
+        gradient = gradients[:, k]
         np.matmul(x, row, out=gradient)
         gradient -= target[:, k]
-        np.minimum(gradient, highest[:, k], out=gradient)
+        np.minimum(gradient, max_gradients[:, k], out=gradient)
         if row[k] != 0:
             np.maximum(column - gradient / row[k], 0, out=column)
     return np.asarray(weights @ np.abs(gradients, out=gradients))
 
 
 def _exact_misfit(left: _Summary, right: _Summary) -> float:
-    """‖C − W₁W₂‖² = ‖[A W₁]·[B −W₂ᵀ]ᵀ‖², a sum of squares that cannot cancel."""
-    r = [triangle(s.side, sign * s.x) for s, sign in ((left, 1), (right, -1))]
-    return float(np.sum((r[0] @ r[1].T) ** 2))
+    """‖C − W₁W₂‖² = ‖[A W₁]·[B −W₂ᵀ]ᵀ‖² = ‖R₁·R₂ᵀ‖² by QR of both: a sum of squares, which cannot cancel."""
+    r_left = triangle(left.side, left.x)
+    r_right = triangle(right.side, -right.x)
+    return float(np.sum((r_left @ r_right.T) ** 2))
+
+
+def _all_rows(matrix: csr_array) -> DistinctRows:
+    """Each row on its own, with weight 1, equal or not."""
+    n = matrix.shape[0]
+    return DistinctRows(matrix, np.arange(n), np.ones(n, dtype=np.int64))
 
 
 def _affinity(heads: DistinctRows, tails: DistinctRows) -> Affinity:

@@ -1,20 +1,19 @@
-"""NNMFAug, the recipe of the paper: counts, factors, clusters, a law over triples (Algorithm 1)."""
+"""NNMFAug, the paper's augmenter: counts, factors, clusters, a distribution over triples (Algorithm 1)."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import numpy as np
 
-from nnmfaug.augmenters.nnmf.clusterers import Agglomerative, Estimate, KMeans, estimate
+from nnmfaug.augmenters.nnmf.clusterers import Agglomerative, Cost, KMeans, cost
 from nnmfaug.augmenters.nnmf.distribution import TripleDistribution
 from nnmfaug.augmenters.nnmf.law import ClusterLaw
 from nnmfaug.augmenters.nnmf.model_selection import CLUSTERS, COMPONENTS, Selection, choose
-from nnmfaug.augmenters.nnmf.nmf import DEFAULT_COMPONENTS, NMF, Embedding
-from nnmfaug.augmenters.nnmf.partition import Clusterer, cluster
+from nnmfaug.augmenters.nnmf.nmf import DEFAULT_COMPONENTS, NMF
+from nnmfaug.augmenters.nnmf.partition import Clusterer, Embedder, cluster_entities
 from nnmfaug.augmenters.nnmf.weights import (
     ClusterWeights,
     CountProduct,
@@ -22,30 +21,23 @@ from nnmfaug.augmenters.nnmf.weights import (
     UniformClusters,
     UniformPairs,
 )
-from nnmfaug.graph.counts import Counts
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-
-
-class Embedder(Protocol):
-    """Turns counts into a row of features per entity."""
-
-    def fit(self, counts: Counts, *, seed: int = 0) -> Embedding:
-        """Return the features."""
-        ...
+from nnmfaug.core.checks import require
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph, check_graph
 
 
 @dataclass(frozen=True)
 class NNMFAug:
-    """The paper's method; every choice it leaves open is a field, and the defaults are the paper's.
+    """The paper's method, p(h, r, t) = p(cluster)·p(h, t | cluster)·p(r | h, t) (Eq. 2).
 
-    A number of clusters or components that is "auto" is chosen for the graph, see :func:`~nnmfaug.select`.
+    Every choice that the paper leaves open is a field. The defaults are the paper's. A number of clusters or
+    components that is "auto" is chosen for the graph, see :func:`~nnmfaug.select`.
 
     Parameters
     ----------
     embed
-        How entities become points: :class:`~nnmfaug.NMF` or :class:`~nnmfaug.Spectral`.
+        Features of entities: :class:`~nnmfaug.NMF` or :class:`~nnmfaug.Spectral`.
     cluster
-        How points become clusters: :class:`~nnmfaug.Agglomerative`, KMeans, or anything with ``fit_predict``.
+        Clusters of entities: :class:`~nnmfaug.Agglomerative`, KMeans, or any object with ``fit_predict``.
     clusters, pairs, relations
         p(cluster), p(h, t | cluster) and p(r | h, t), see :mod:`nnmfaug.augmenters.nnmf.weights`.
 
@@ -66,9 +58,10 @@ class NNMFAug:
     relations: CountProduct = field(default_factory=CountProduct)
 
     def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> TripleDistribution:
-        """Fit to a graph, which should be the train split alone; entities without a triple in it are left out.
+        """Fit to a graph, which should be the train split alone. Entities without a triple in it are left out.
 
-        If a number is "auto" and the graph cannot tell, the default stands and a ``UserWarning`` says why.
+        If a number is "auto" and cannot be identified on the graph, the default is used and a ``UserWarning``
+        gives the reason.
         """
         method, selection = self.resolve(graph, seed=seed)
         if selection is not None and not selection.identifiable:
@@ -76,31 +69,35 @@ class NNMFAug:
         return _fit(method, graph, seed)
 
     def resolve(self, graph: KnowledgeGraph, *, seed: int = 0) -> tuple[NNMFAug, Selection | None]:
-        """Return the method with numbers in place of each "auto", and how they were chosen; None if none was."""
+        """Return the method with each "auto" replaced by a number, and how the numbers were chosen.
+
+        The latter is None if no number is "auto".
+        """
         clusters = CLUSTERS if getattr(self.cluster, "n_clusters", None) == "auto" else None
         components = COMPONENTS if getattr(self.embed, "n_components", None) == "auto" else None
         if clusters is None and components is None:
             return self, None
         return select(self, graph, clusters=clusters, components=components, seed=seed)
 
-    def estimate(self, graph: KnowledgeGraph) -> Estimate | None:
-        """Say what a clustering will take before anything is fitted; None where that is not known."""
+    def cost(self, graph: KnowledgeGraph) -> Cost | None:
+        """Return the expected cost of clustering, before the fit; None if it cannot be predicted."""
+        check_graph(graph)
         if not isinstance(self.embed, NMF):
             return None
-        p = max(COMPONENTS) if self.embed.n_components == "auto" else self.embed.n_components
-        return estimate(self.cluster, Counts.of(graph).n_distinct_rows(), 2 * p)
+        n_components = self.embed.n_components
+        p = max(COMPONENTS) if n_components == "auto" else n_components
+        return cost(self.cluster, graph.counts.n_distinct_rows(), 2 * p)
 
 
 def _fit(method: NNMFAug, graph: KnowledgeGraph, seed: int) -> TripleDistribution:
-    counts = Counts.of(graph)
-    if not counts.seen.any():
-        msg = "the graph has no triple between two different entities"
-        raise ValueError(msg)
-    embedding = method.embed.fit(counts, seed=seed)
-    partition = cluster(method.cluster, embedding.features, counts.seen, seed=seed)
-    if not partition.n_clusters:
-        msg = "the clusterer left every entity out: let it find larger clusters (DBSCAN: a larger eps)"
-        raise ValueError(msg)
+    check_graph(graph)
+    counts = graph.counts
+    require(bool(counts.seen.any()), "the graph has no triple between two different entities")
+    embedding, partition = cluster_entities(graph, method.embed, method.cluster, seed=seed)
+    require(
+        partition.n_clusters > 0,
+        "the clusterer left every entity out: choose settings that give larger clusters (DBSCAN: a larger eps)",
+    )
     heads, tails = method.pairs(counts)
     law = ClusterLaw(
         counts=counts,
@@ -125,44 +122,63 @@ def select(
     share: float = 0.1,
     seed: int = 0,
 ) -> tuple[NNMFAug, Selection]:
-    """Choose the number of clusters, of components, or both (None keeps the method's own).
+    """Choose the number of clusters, of components, or both, by the likelihood of triples that are held out.
+
+    Parameters
+    ----------
+    method
+        NMF with Agglomerative or KMeans.
+    graph
+        The train graph.
+    clusters, components
+        The numbers to compare; None keeps the method's number.
+    share
+        Fraction of the triples that is held out.
+    seed
+        Seed of the held-out triples and of the fits.
 
     Returns
     -------
     method, selection
-        The method with the best numbers, or as it was given if the graph cannot tell; for "auto" then stand
-        :func:`default_clusters` and the default of ``NMF``.
+        The method with the best numbers, and all numbers that were compared. If the graph does not identify the
+        best numbers, the method keeps its own; :func:`default_clusters` and the default of ``NMF`` replace
+        "auto".
     """
-    given, embed = _with_numbers(method)
-    n, p = given.n_clusters, embed.n_components
-    own = default_clusters(graph) if n == "auto" else n, DEFAULT_COMPONENTS if p == "auto" else p
+    clusterer, embed = _parts_with_numbers(method)
+    n_clusters = clusterer.n_clusters
+    n_components = embed.n_components
+    current = (
+        default_clusters(graph) if n_clusters == "auto" else n_clusters,
+        DEFAULT_COMPONENTS if n_components == "auto" else n_components,
+    )
 
     def with_numbers(n: int, p: int) -> NNMFAug:
-        return replace(method, cluster=replace(given, n_clusters=n), embed=replace(embed, n_components=p))
+        return replace(method, cluster=replace(clusterer, n_clusters=n), embed=replace(embed, n_components=p))
 
     best, selection = choose(
         lambda n, p, rest: with_numbers(n, p).fit(rest, seed=seed),
         graph,
-        own,
+        current,
         clusters=clusters,
         components=components,
         share=share,
         seed=seed,
     )
-    return with_numbers(*(best or own)), selection
+    return with_numbers(*(best or current)), selection
 
 
-def _with_numbers(method: NNMFAug) -> tuple[Agglomerative | KMeans, NMF]:
+def _parts_with_numbers(method: NNMFAug) -> tuple[Agglomerative | KMeans, NMF]:
     if not isinstance(method.cluster, Agglomerative | KMeans) or not isinstance(method.embed, NMF):
-        msg = "only NMF with Agglomerative or KMeans has numbers to choose"
+        msg = "only NMF with Agglomerative or KMeans has numbers to choose: use these, or give the numbers"
         raise ValueError(msg)
     return method.cluster, method.embed
 
 
 def default_clusters(graph: KnowledgeGraph) -> int:
-    """Return one cluster per twenty different rows of counts, at least 1 and at most 50.
+    """Return one cluster per 20 distinct rows of counts, at least 1 and at most 50.
 
-    On a small graph more clusters would leave next to nothing to generate, and entities with equal counts cannot
-    be told apart.
+    With more clusters a small graph would have hardly any triple to generate. Entities with equal counts are in
+    one cluster anyway, so distinct rows are what matters.
     """
-    return int(np.clip(Counts.of(graph).n_distinct_rows() // 20, 1, 50))
+    check_graph(graph)
+    return int(np.clip(graph.counts.n_distinct_rows() // 20, 1, 50))

@@ -1,4 +1,8 @@
-"""Which cluster each entity is in, and what a way to find that must offer."""
+"""From a graph to clusters of entities: count, embed, cluster (the first half of Algorithm 1).
+
+An :class:`Embedder` turns the counts A and B into a row of features per entity, a :class:`Clusterer` turns rows
+into labels, and a :class:`Partition` holds the labels.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +12,29 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nnmfaug.core.arrays import Array, IntArray, Places
+from nnmfaug.core.arrays import Array, Bools, Ids, IntArray, Places
+from nnmfaug.core.checks import require
+from nnmfaug.graph.counts import Counts
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph, check_graph
 
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Which cluster each entity is in.
+    """The cluster of each entity.
 
     Parameters
     ----------
     labels : array of int, shape (n_entities,)
-        Any number from 0 for each cluster, -1 for an entity in none. Kept renumbered from 0 without gaps, clusters
-        in the order of their smallest entity id, so equal partitions are equal arrays.
+        A number from 0 for each cluster, -1 for an entity in no cluster. Stored renumbered from 0 without gaps,
+        clusters in the order of their smallest entity id, so equal partitions are equal arrays.
 
     Attributes
     ----------
     members : ndarray of int32
-        The entities that are in a cluster: those of cluster 0 first, then those of 1, …; ascending within each.
+        The entities of cluster 0, then those of cluster 1, …; ascending within each cluster.
     indptr : ndarray of int64, shape (n_clusters + 1,)
-        Where each cluster begins: the entities of cluster c are ``members[indptr[c]:indptr[c + 1]]``.
+        Where each cluster begins in ``members``: the entities of cluster c are ``members[indptr[c]:indptr[c +
+        1]]``.
 
     Examples
     --------
@@ -38,24 +46,24 @@ class Partition:
     """
 
     labels: IntArray
-    indptr: NDArray[np.int64] = field(init=False, repr=False)
+    indptr: Ids = field(init=False, repr=False)
     members: IntArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        given = np.asarray(self.labels)
-        if given.ndim != 1 or given.dtype.kind not in "iu" or (given < -1).any():
-            msg = f"labels of shape {given.shape} and type {given.dtype}: must be a row of integers from -1"
-            raise ValueError(msg)
-        labelled = np.flatnonzero(given >= 0)
-        _, first, inverse = np.unique(given[labelled], return_index=True, return_inverse=True)
-        numbers = np.argsort(np.argsort(first))[inverse]
-        labels = np.full(len(given), -1, dtype=np.int32)
-        labels[labelled] = numbers
-        self._keep("labels", labels)
-        self._keep("indptr", np.concatenate([[0], np.bincount(numbers, minlength=len(first)).cumsum()]))
-        self._keep("members", labelled[np.argsort(numbers, kind="stable")].astype(np.int32))
+        labels = np.asarray(self.labels)
+        good = labels.ndim == 1 and labels.dtype.kind in "iu" and not (labels < -1).any()
+        require(good, f"labels of shape {labels.shape} and type {labels.dtype}: must be a row of integers from -1")
+        labelled = np.flatnonzero(labels >= 0)
+        _, first, inverse = np.unique(labels[labelled], return_index=True, return_inverse=True)
+        numbers = np.argsort(np.argsort(first))[inverse]  # clusters in the order of their smallest entity
+        renumbered = np.full(len(labels), -1, dtype=np.int32)
+        renumbered[labelled] = numbers
+        sizes = np.bincount(numbers, minlength=len(first))
+        self._store("labels", renumbered)
+        self._store("indptr", np.concatenate([[0], sizes.cumsum()]))
+        self._store("members", labelled[np.argsort(numbers, kind="stable")].astype(np.int32))
 
-    def _keep(self, name: str, values: NDArray[Any]) -> None:
+    def _store(self, name: str, values: NDArray[Any]) -> None:
         values.setflags(write=False)
         object.__setattr__(self, name, values)
 
@@ -70,33 +78,85 @@ class Partition:
         return len(self.indptr) - 1
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
-        """Number of entities of each cluster."""
+    def sizes(self) -> Ids:
+        """Number of entities of each cluster, shape (n_clusters,)."""
         return np.diff(self.indptr)
 
 
+class Embedding(Protocol):
+    """The features of entities."""
+
+    @property
+    def features(self) -> Array:
+        """Features of shape (n_entities, n_features), one row per entity."""
+        ...
+
+
+class Embedder(Protocol):
+    """Computes features of entities from the counts A and B."""
+
+    def fit(self, counts: Counts, *, seed: int = 0) -> Embedding:
+        """Return the features."""
+        ...
+
+
 class FitPredict(Protocol):
-    """What scikit-learn calls a clusterer; it is given the row of every seen entity."""
+    """A clusterer as in scikit-learn. It receives the row of every entity that has a triple."""
 
     def fit_predict(self, rows: Array, /) -> ArrayLike:
-        """Return a label for each row, -1 for none."""
+        """Return a label for each row, -1 for no cluster."""
         ...
 
 
 @runtime_checkable
 class RowClusterer(Protocol):
-    """A clusterer that needs each distinct row once, and how often it stands there."""
+    """A clusterer that receives each distinct row once, and the number of entities that have it."""
 
-    def label_rows(self, rows: Array, counts: NDArray[np.int64], *, seed: int) -> ArrayLike:
-        """Return a label for each distinct row, -1 for none."""
+    def label_rows(self, rows: Array, counts: Ids, *, seed: int) -> ArrayLike:
+        """Return a label for each distinct row, -1 for no cluster."""
         ...
 
 
 Clusterer = RowClusterer | FitPredict
 
 
-def cluster(clusterer: Clusterer, features: Array, seen: NDArray[np.bool_], *, seed: int) -> Partition:
-    """Cluster the seen entities by their rows of ``features``, shape (n_entities, n_features).
+def cluster_entities(
+    graph: KnowledgeGraph, embed: Embedder, clusterer: Clusterer, *, seed: int
+) -> tuple[Embedding, Partition]:
+    """Count A and B, embed the entities, and cluster those that have a triple.
+
+    Returns
+    -------
+    embedding, partition
+        The features of all entities, and their clusters.
+
+    Examples
+    --------
+    >>> import nnmfaug as na
+    >>> train = na.read_splits("nations").train
+    >>> embedding, partition = cluster_entities(train, na.NMF(4), na.Agglomerative(3), seed=0)
+    >>> embedding.features.shape, partition.n_clusters
+    ((14, 8), 3)
+    """
+    check_graph(graph)
+    counts = graph.counts
+    embedding = embed.fit(counts, seed=seed)
+    return embedding, cluster(clusterer, embedding.features, counts.seen, seed=seed)
+
+
+def cluster(clusterer: Clusterer, features: Array, seen: Bools, *, seed: int) -> Partition:
+    """Cluster the entities that are seen.
+
+    Parameters
+    ----------
+    clusterer
+        The method.
+    features : ndarray of shape (n_entities, n_features)
+        One row per entity.
+    seen : ndarray of bool, shape (n_entities,)
+        Whether an entity takes part; the others are in no cluster.
+    seed
+        Seed of clusterers that draw random numbers.
 
     Examples
     --------
@@ -105,15 +165,10 @@ def cluster(clusterer: Clusterer, features: Array, seen: NDArray[np.bool_], *, s
     >>> cluster(Agglomerative(n_clusters=2), features, np.array([1, 1, 1, 0, 1], dtype=bool), seed=0).labels
     array([ 0,  1,  0, -1,  1], dtype=int32)
     """
-    features, seen = np.asarray(features, dtype=np.float64), np.asarray(seen)
-    if features.ndim != 2 or not features.shape[1] or seen.dtype != np.bool_ or seen.shape != features.shape[:1]:
-        msg = f"features of shape {features.shape} and {seen.dtype} seen of shape {seen.shape}: do not go together"
-        raise ValueError(msg)
+    features = np.asarray(features, dtype=np.float64)
+    seen = np.asarray(seen)
+    _check_features(features, seen)
     rows = features[seen]
-    n_finite = np.count_nonzero(np.isfinite(rows).all(axis=1))
-    if not len(rows) or n_finite < len(rows):
-        msg = f"of {len(features)} entities {len(rows)} are seen and {n_finite} of these have finite features"
-        raise ValueError(msg)
     labels = np.full(len(features), -1, dtype=np.int64)
     if isinstance(clusterer, RowClusterer):
         distinct, inverse, counts = _distinct(rows)
@@ -123,9 +178,28 @@ def cluster(clusterer: Clusterer, features: Array, seen: NDArray[np.bool_], *, s
     return Partition(labels.astype(np.int32))
 
 
-def _distinct(rows: Array) -> tuple[Array, Places, NDArray[np.int64]]:
-    """Return the different rows in an order of their own, which of them each row is, and how often each stands."""
-    rows = np.ascontiguousarray(rows + 0.0)  # -0 is 0
+def _check_features(features: Array, seen: Bools) -> None:
+    is_matrix = features.ndim == 2 and features.shape[1] > 0
+    is_mask = seen.dtype == np.bool_ and seen.shape == features.shape[:1]
+    require(
+        is_matrix and is_mask,
+        f"features of shape {features.shape} and {seen.dtype} seen of shape {seen.shape}: do not go together",
+    )
+    rows = features[seen]
+    n_finite = np.count_nonzero(np.isfinite(rows).all(axis=1))
+    require(
+        0 < len(rows) == n_finite,
+        f"of {len(features)} entities {len(rows)} are seen and {n_finite} of these have finite features",
+    )
+
+
+def _distinct(rows: Array) -> tuple[Array, Places, Ids]:
+    """Return the distinct rows, the number of the distinct row of each row, and how often each occurs.
+
+    Rows are compared as bytes, which is many times faster than ``np.unique(rows, axis=0)``. The order of the
+    distinct rows is that of their bytes, not of their numbers.
+    """
+    rows = np.ascontiguousarray(rows + 0.0)  # turns -0 into 0, whose bytes differ
     keys = rows.view(f"V{rows.itemsize * rows.shape[1]}").ravel()
     _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
     return rows[first], inverse, counts

@@ -1,7 +1,7 @@
 """The three distributions of the factorisation (Eq. 2): p(cluster), p(h, t | cluster) and p(r | h, t).
 
-Each choice that the paper leaves open is a small value that gives non-negative weights; only
-:mod:`nnmfaug.augmenters.nnmf.distribution` turns weights into probabilities and triples.
+Each choice that the paper leaves open is a small value that returns non-negative weights.
+:mod:`nnmfaug.augmenters.nnmf.distribution` alone turns weights into probabilities and triples.
 """
 
 from __future__ import annotations
@@ -10,49 +10,50 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from nnmfaug.core.arrays import Array
+from nnmfaug.core.arrays import Array, Ids
+from nnmfaug.core.checks import check_argument
 from nnmfaug.graph.counts import Counts
 
 
 class ClusterWeights(Protocol):
     """p(cluster), from the number of entities in each cluster."""
 
-    def __call__(self, sizes: NDArray[np.int64]) -> Array:
+    def __call__(self, sizes: Ids) -> Array:
         """Return a weight per cluster."""
         ...
 
 
 @dataclass(frozen=True)
 class UniformClusters:
-    """Every cluster alike (the paper)."""
+    """p(c) equal for all clusters (the paper)."""
 
-    def __call__(self, sizes: NDArray[np.int64]) -> Array:
+    def __call__(self, sizes: Ids) -> Array:
         """Return a weight per cluster."""
         return np.ones(len(sizes))
 
 
 @dataclass(frozen=True)
 class ClustersBySize:
-    """As likely as it has entities."""
+    """p(c) ∝ n_c, the number of entities of the cluster."""
 
-    def __call__(self, sizes: NDArray[np.int64]) -> Array:
+    def __call__(self, sizes: Ids) -> Array:
         """Return a weight per cluster."""
         return sizes.astype(np.float64)
 
 
 @dataclass(frozen=True)
 class ClustersByPairs:
-    """As likely as it has ordered pairs, so that every pair inside a cluster is alike."""
+    """p(c) ∝ n_c·(n_c − 1), the number of ordered pairs: all pairs within clusters are equally likely."""
 
-    def __call__(self, sizes: NDArray[np.int64]) -> Array:
+    def __call__(self, sizes: Ids) -> Array:
         """Return a weight per cluster."""
         return sizes * (sizes - 1.0)
 
 
 class PairWeights(Protocol):
-    """p(h, t | cluster), as a weight of the head times a weight of the tail."""
+    """p(h, t | cluster) ∝ u_h·v_t, a weight of the head times a weight of the tail."""
 
     def __call__(self, counts: Counts) -> tuple[Array, Array]:
         """Return a weight per entity as head, and one as tail."""
@@ -61,7 +62,7 @@ class PairWeights(Protocol):
 
 @dataclass(frozen=True)
 class UniformPairs:
-    """Every ordered pair of two entities alike (the paper)."""
+    """p(h, t | c) equal for all ordered pairs of different entities (the paper)."""
 
     def __call__(self, counts: Counts) -> tuple[Array, Array]:
         """Return a weight per entity as head, and one as tail."""
@@ -70,22 +71,23 @@ class UniformPairs:
 
 @dataclass(frozen=True)
 class PairsByDegree:
-    """A head as likely as it has triples as head, a tail as likely as it has triples as tail."""
+    """p(h, t | c) ∝ the number of triples with head h times the number of triples with tail t."""
 
     def __call__(self, counts: Counts) -> tuple[Array, Array]:
         """Return a weight per entity as head, and one as tail."""
-        degrees = (
-            np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel() for matrix in (counts.heads, counts.tails)
-        )
-        heads, tails = degrees
-        return heads, tails
+        return _row_sums(counts.heads), _row_sums(counts.tails)
 
 
 @dataclass(frozen=True)
 class CountProduct:
-    """p(r | h, t) ∝ (A[h, r]·B[t, r] + smoothing)^(1 / temperature); the paper has smoothing 0 and temperature 1.
+    """p(r | h, t) ∝ (A[h, r]·B[t, r] + smoothing)^(1 / temperature).
 
-    With smoothing every relation is possible between any two entities of a cluster.
+    Parameters
+    ----------
+    smoothing
+        0 is the paper's. Above 0 every relation is possible between any two entities of a cluster.
+    temperature
+        1 is the paper's. Higher values make the relations of a pair more alike.
 
     Examples
     --------
@@ -97,14 +99,16 @@ class CountProduct:
     temperature: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.smoothing) and self.smoothing >= 0):
-            msg = f"smoothing={self.smoothing}: must be a finite number from 0"
-            raise ValueError(msg)
-        if not (np.isfinite(self.temperature) and self.temperature > 0):
-            msg = f"temperature={self.temperature}: must be a finite number above 0"
-            raise ValueError(msg)
+        is_good = bool(np.isfinite(self.smoothing)) and self.smoothing >= 0
+        check_argument("smoothing", self.smoothing, is_good, "a finite number from 0")
+        is_good = bool(np.isfinite(self.temperature)) and self.temperature > 0
+        check_argument("temperature", self.temperature, is_good, "a finite number above 0")
 
     def weights(self, products: Array) -> Array:
-        """Turn products of counts into weights; a product that is not stored in a sparse matrix is zero."""
+        """Return the weights for products A[h, r]·B[t, r] of counts."""
         weights: Array = products + self.smoothing if self.smoothing else products
         return weights if self.temperature == 1 else weights ** (1 / self.temperature)
+
+
+def _row_sums(matrix: csr_array) -> Array:
+    return np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel()

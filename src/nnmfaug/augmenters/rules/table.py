@@ -1,0 +1,103 @@
+"""Mined rules as a table, and the threshold that decides which rules enter it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nnmfaug.core.arrays import Array, Bools, Ids, Places
+
+
+@dataclass(frozen=True, eq=False)
+class RuleTable:
+    """Mined rules r(x, y) ← b(x, y), one per row.
+
+    Parameters
+    ----------
+    heads : ndarray of shape (n_rules,)
+        The relation r that a rule concludes.
+    bodies : ndarray of shape (n_rules, depth)
+        The steps of the path b from x to y; −1 after the end of a shorter path.
+    support : ndarray of shape (n_rules,)
+        |{(x, y) : b(x, y) and r(x, y) in train}|.
+    sizes : ndarray of shape (n_rules,)
+        |{(x, y) : b(x, y)}|.
+    pca_sizes : ndarray of shape (n_rules,)
+        |{(x, y) : b(x, y) and r(x, y′) in train for some y′}|.
+    skipped
+        Number of bodies that were not counted because they have too many paths.
+    """
+
+    heads: Ids
+    bodies: Ids
+    support: Ids
+    sizes: Ids
+    pca_sizes: Ids
+    skipped: int = 0
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    @classmethod
+    def empty(cls, depth: int) -> RuleTable:
+        """Return a table without rules."""
+        none = np.zeros(0, dtype=np.int64)
+        return cls(none, np.zeros((0, depth), dtype=np.int64), none, none, none)
+
+    @classmethod
+    def join(cls, tables: Sequence[RuleTable], skipped: int) -> RuleTable:
+        """Return the rules of several tables, one table after the other."""
+        return cls(
+            heads=np.concatenate([table.heads for table in tables]),
+            bodies=np.concatenate([table.bodies for table in tables]),
+            support=np.concatenate([table.support for table in tables]),
+            sizes=np.concatenate([table.sizes for table in tables]),
+            pca_sizes=np.concatenate([table.pca_sizes for table in tables]),
+            skipped=skipped,
+        )
+
+    def take(self, rows: Places | Bools) -> RuleTable:
+        """Return some of the rules, in the order of ``rows``."""
+        return RuleTable(
+            heads=self.heads[rows],
+            bodies=self.bodies[rows],
+            support=self.support[rows],
+            sizes=self.sizes[rows],
+            pca_sizes=self.pca_sizes[rows],
+            skipped=self.skipped,
+        )
+
+    def sorted(self) -> RuleTable:
+        """Return the rules by relation, then by body."""
+        return self.take(np.lexsort((*self.bodies[:, ::-1].T, self.heads)))
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Minimum support and confidence of a rule, where confidence = support / (size + prior).
+
+    With ``pca`` the size is the PCA size, that of the partial completeness assumption of AMIE
+    (Galárraga et al., 2013).
+    """
+
+    min_support: int
+    min_confidence: float
+    prior: float
+    pca: bool = False
+
+    def passed(self, support: Ids, sizes: Ids) -> Bools:
+        """Return whether support and confidence are high enough, by the sizes given."""
+        is_frequent = support >= self.min_support
+        is_confident = support >= self.min_confidence * (sizes + self.prior)
+        return np.asarray(is_frequent & is_confident)
+
+    def sizes_of(self, table: RuleTable) -> Ids:
+        """Return the sizes that the confidence refers to."""
+        return table.pca_sizes if self.pca else table.sizes
+
+    def confidence(self, table: RuleTable) -> Array:
+        """Return the confidence of each rule, shape (n_rules,)."""
+        confidence: Array = table.support / (self.sizes_of(table) + self.prior)
+        return confidence
