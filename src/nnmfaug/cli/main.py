@@ -16,8 +16,8 @@ from nnmfaug.cli.console import count, output, print_json, progress, say, show_s
 from nnmfaug.cli.quality import estimate, rules
 from nnmfaug.cli.reading import AsJson, Graph, Reading, dropped, parse_amount, protect, reads
 from nnmfaug.io import datasets as data_sets
+from nnmfaug.io.detect import plain_suffix
 from nnmfaug.io.layouts import SPLIT_ADVICE
-from nnmfaug.io.read import plain_suffix
 from nnmfaug.io.write import WRITERS, Layout
 
 app = typer.Typer(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from nnmfaug.core.errors import DataError
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.io.formats.delimited import read_header
+from nnmfaug.io.formats.dialect import read_header
 
 if TYPE_CHECKING:
     import pandas

@@ -13,11 +13,11 @@ from nnmfaug.core.errors import DataError
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.splits import Splits
 from nnmfaug.graph.vocabulary import LabelledTriple
+from nnmfaug.io.detect import opens_a_table, plain_suffix
 from nnmfaug.io.files import open_text, replacing
-from nnmfaug.io.formats import rdf
 from nnmfaug.io.formats.ids import LIBKGE, OPENKE, IdLayout
+from nnmfaug.io.formats.n_triples import n_triples
 from nnmfaug.io.formats.quoted import MAX_RECORD_LINES
-from nnmfaug.io.read import opens_a_table, plain_suffix
 
 Layout = Literal["pykeen", "dglke", "libkge", "openke"]
 HEADER: LabelledTriple = ("head", "relation", "tail")
@@ -119,7 +119,7 @@ WRITERS: dict[str, Callable[[Iterable[LabelledTriple], Path, str | None], Iterat
     ".tsv": _tsv_file,
     ".txt": _tsv_file,
     ".csv": _csv,
-    ".nt": rdf.n_triples,
+    ".nt": n_triples,
 }
 
 
