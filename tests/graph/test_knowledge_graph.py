@@ -186,7 +186,7 @@ def test_another_vocabulary_changes_ids_and_no_names(triples: list[Row], more: l
 
 def test_a_vocabulary_without_a_name_is_refused_with_the_name() -> None:
     graph = na.KnowledgeGraph.from_labels(ROWS)
-    with pytest.raises(ValueError, match="'c' is no name of the other vocabulary"):
+    with pytest.raises(ValueError, match="'c' is not a name of the other vocabulary"):
         graph.with_vocabulary(na.Vocabulary(("a", "b"), ("r", "s")))
 
 

@@ -400,9 +400,9 @@ def test_an_id_of_five_thousand_digits_is_an_error_with_its_line(libkge: Path) -
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ("0\ta\n0\tb\n2\tc\n", ":2: .*id 0 is here twice"),
+        ("0\ta\n0\tb\n2\tc\n", ":2: .*id 0 occurs twice"),
         ("0\ta\n1\tb\n3\tc\n", "ids must be 0 to 2"),
-        ("0\ta\n1\ta\n2\tc\n", "name is here twice"),
+        ("0\ta\n1\ta\n2\tc\n", "name occurs twice"),
         ("0\ta\nx\tb\n2\tc\n", ":2: expected a name and an id"),
         ("0\ta\n1\t\n2\tc\n", ":2: expected a name and an id"),
         ("0\ta\n1\n2\tc\n", ":2: expected a name and an id"),
@@ -482,7 +482,7 @@ def test_two_files_for_one_split_are_an_error_that_names_both(tmp_path: Path, ot
     toy_folder(tmp_path)
     data = text(TRAIN).encode()
     (tmp_path / other).write_bytes(gzip.compress(data) if other.endswith(".gz") else data)
-    with pytest.raises(na.DataError, match="only one can be meant") as caught:
+    with pytest.raises(na.DataError, match="are files of one split") as caught:
         na.read_splits(tmp_path)
     assert other in str(caught.value)
     assert "train.txt" in str(caught.value)
@@ -639,7 +639,7 @@ def test_three_paths_are_train_valid_and_test(toy: na.Splits, tmp_path: Path) ->
 def test_another_number_of_paths_is_refused_with_the_number(tmp_path: Path, count: int) -> None:
     path = tmp_path / "one.tsv"
     path.write_text(text(TRAIN))
-    with pytest.raises(ValueError, match=f"{count} paths: three are needed"):
+    with pytest.raises(ValueError, match=f"{count} paths: must be three"):
         na.read_splits([path] * count)
 
 

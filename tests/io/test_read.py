@@ -212,7 +212,7 @@ def test_white_space_and_unicode_forms_are_kept_and_noted(tmp_path: Path) -> Non
     labels, report = read(put(tmp_path, tsv(sorted(rows))))
     assert set(labels) == rows
     notes = " ".join(report.notes)
-    assert "4 names hold control characters or line separators" in notes
+    assert "names that contain control characters or line separators, kept unchanged: 4" in notes
     assert "NFC" in notes
     assert "white space" in notes
 
@@ -964,7 +964,7 @@ FAULTS = {
     "empty head": Fault(b"\tr\tt", "the head is empty"),
     "empty relation": Fault(b"h\t\tt", "the relation is empty"),
     "empty tail": Fault(b"h\tr\t", "the tail is empty"),
-    "not UTF-8": Fault(b"h\tr\tcaf\xe9", "byte 0xE9 is not UTF-8: pass --encoding, latin-1 perhaps"),
+    "not UTF-8": Fault(b"h\tr\tcaf\xe9", "byte 0xE9 is not UTF-8: pass --encoding, for example latin-1"),
     "long line": Fault(b"h\tr\t" + b"x" * 4096, "longer than 4,096 bytes"),
     "one column": Fault(b"lonely", "1 column, expected 3"),
     "all empty": Fault(b"\t\t", "the head is empty"),
@@ -1293,7 +1293,7 @@ def test_a_parquet_file_cut_anywhere_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", [b"a\tr\tb\n", b"\0" * 100, b"PAR1" + b"x" * 100 + b"PAR1", b""])
 def test_what_is_only_called_parquet_is_an_error(tmp_path: Path, data: bytes) -> None:
     error = refusal(put(tmp_path, data, "g.parquet"))
-    assert "not a Parquet file" in str(error)
+    assert "not a readable Parquet file" in str(error)
     assert "nnmfaug-" not in str(error), "a message names the user's file, not ours"
 
 

@@ -174,7 +174,7 @@ def _oddities(names: list[str]) -> list[str]:
         "begin or end with white space": sum(name != name.strip() for name in odd_names),
         "are not in Unicode normal form NFC": sum(not unicodedata.is_normalized("NFC", n) for n in odd_names),
     }
-    return [f"{count} names {oddity}; kept unchanged" for oddity, count in counts.items() if count]
+    return [f"names that {oddity}, kept unchanged: {count}" for oddity, count in counts.items() if count]
 
 
 def _is_odd(name: str) -> bool:
