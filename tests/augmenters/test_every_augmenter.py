@@ -255,10 +255,10 @@ def test_what_is_no_graph_is_told_where_its_graph_is() -> None:
         na.Nearby().fit,
         na.augment,
     ):
-        with pytest.raises(TypeError, match=r"KnowledgeGraph is needed, not Splits: its \.train is one"):
+        with pytest.raises(TypeError, match=r"KnowledgeGraph is needed, not Splits: use its \.train"):
             fit(splits)  # type: ignore[arg-type]
     drawn = na.RandomTriples().fit(splits.train).sample(5, seed=0)
-    with pytest.raises(TypeError, match=r"not Sample: its \.graph is one"):
+    with pytest.raises(TypeError, match=r"not Sample: use its \.graph"):
         na.diagnose(drawn, splits)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"not list$"):
         na.estimate_completeness([1, 2])  # type: ignore[arg-type]

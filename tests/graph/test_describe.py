@@ -121,7 +121,7 @@ def test_lines_and_repeats_come_from_the_file(tmp_path_factory: pytest.TempPathF
     (train,) = stats.splits
     assert (train.lines, train.triples, train.duplicates) == (4, 2, 1)
     assert stats.name == "x"
-    assert stats.notes == (f"{path}: 1 names begin or end with white space; kept as they are",)
+    assert stats.notes == (f"{path}: names that begin or end with white space, kept unchanged: 1",)
 
 
 def test_an_empty_graph_has_no_relations_and_no_rows() -> None:

@@ -284,7 +284,7 @@ def test_a_packed_file_is_refused_before_it_is_unpacked(path: Path) -> None:
     save_distribution(PLAIN, path)
     np.savez_compressed(path, **entries(path) | {"features": np.zeros((10**6, 8))})  # type: ignore[arg-type]
     assert path.stat().st_size < 10**6
-    refused(path, "it is packed")
+    refused(path, "it is compressed")
 
 
 def test_a_header_that_promises_more_than_there_is_is_refused(path: Path) -> None:

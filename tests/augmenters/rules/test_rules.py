@@ -15,6 +15,7 @@ from nnmfaug.augmenters.rules.rule_set import RuleSet
 from nnmfaug.augmenters.rules.table import Threshold
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import LabelledTriple
+from tests.examples import examples
 
 Counts = tuple[int, int, int]
 Body = tuple[tuple[str, bool], ...]
@@ -66,7 +67,7 @@ def toy_rows(draw: st.DrawFn) -> list[LabelledTriple]:
 
 class TestMining:
     @given(rows=toy_rows())
-    @settings(max_examples=60)
+    @settings(max_examples=examples(60))
     def test_counts_equal_brute_force(self, rows: list[LabelledTriple]) -> None:
         rules = EVERYTHING.mine(KnowledgeGraph.from_labels(rows))
         assert as_dict(rules) == brute_force(rows, 3)
@@ -131,7 +132,7 @@ class TestMining:
 
 class TestConclusions:
     @given(rows=toy_rows())
-    @settings(max_examples=30)
+    @settings(max_examples=examples(30))
     def test_confidence_is_the_best_or_the_union_of_all_rules(self, rows: list[LabelledTriple]) -> None:
         graph = KnowledgeGraph.from_labels(rows)
         rules = na.Rules(min_support=1, min_confidence=0.01, prior=1.0)
