@@ -13,44 +13,11 @@ from hypothesis import settings
 import nnmfaug as na
 from nnmfaug.io.datasets import DATASETS
 from tests.examples import examples
+from tests.names import TAME_NAMES
 
 # a busy machine is not a failure
 settings.register_profile("nnmfaug", deadline=None, print_blob=True, max_examples=examples(100))
 settings.load_profile("nnmfaug")
-
-NASTY = (
-    "NA",
-    "null",
-    "nan",
-    "None",
-    "007",
-    "00260881",
-    "1e5",
-    "True",
-    "-inf",
-    "#x",
-    "$x$",
-    "<b>",
-    "=1+1",
-    'a"b',
-    "it's",
-    "x,y",
-    "a b",
-    "a\\tb",
-    "\\N",
-    "é",
-    "e\u0301",
-    "名前",
-    "a\u2028b",
-    "a\x0bb",
-    "a\x85b",
-    "a\xa0b",
-    "\U0001f600",
-    "_:b0",
-    "http://example.org/x#y",
-    "x" * 5000,
-)
-"""Names that every layout can hold."""
 
 
 @pytest.fixture(autouse=True)
@@ -74,12 +41,12 @@ def archives() -> Path:
 @pytest.fixture
 def nasty_splits() -> na.Splits:
     """Train, valid and test, not empty, with all nasty names as entities and some as relations."""
-    n = len(NASTY)
-    train = [(NASTY[i], NASTY[i % 7], NASTY[(i + 1) % n]) for i in range(n)]
-    valid = [(NASTY[i], NASTY[i % 5], NASTY[(i + 3) % n]) for i in range(0, n, 4)]
-    test = [(NASTY[i], NASTY[i % 3], NASTY[(i * i + 2) % n]) for i in range(0, n, 3)]
+    n = len(TAME_NAMES)
+    train = [(TAME_NAMES[i], TAME_NAMES[i % 7], TAME_NAMES[(i + 1) % n]) for i in range(n)]
+    valid = [(TAME_NAMES[i], TAME_NAMES[i % 5], TAME_NAMES[(i + 3) % n]) for i in range(0, n, 4)]
+    test = [(TAME_NAMES[i], TAME_NAMES[i % 3], TAME_NAMES[(i * i + 2) % n]) for i in range(0, n, 3)]
     train.append(("loop", "only in train", "loop"))
-    test.append(("only in test", NASTY[0], "NA"))
+    test.append(("only in test", TAME_NAMES[0], "NA"))
     parts = [na.KnowledgeGraph.from_labels(rows) for rows in (train, valid, test)]
     return na.Splits.merge("nasty", train=parts[0], valid=parts[1], test=parts[2])
 

@@ -20,6 +20,7 @@ from nnmfaug.augmenters.uniform import RelationUniform
 from nnmfaug.core.errors import SamplingError
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import LabelledTriple, Vocabulary
+from tests.examples import examples
 
 Key = TypeVar("Key", bound=Hashable)
 Control = na.RandomTriples | na.TypedTriples
@@ -87,7 +88,7 @@ def rows(draw: st.DrawFn) -> list[LabelledTriple]:
 
 @both
 @given(toy=rows(), seed=st.integers(0, 99))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_all_that_can_be_sampled_is_the_support_without_the_graph(
     control: Control, toy: list[LabelledTriple], seed: int
 ) -> None:

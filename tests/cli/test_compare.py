@@ -168,7 +168,7 @@ def test_a_model_can_be_asked_for_tails_and_heads(folder: Path) -> None:
     ("given", "message"),
     [
         (["--head", "chinaa", "--relation", "embassy"], "did you mean 'china'"),
-        (["--relation", "embassy"], "give a head to ask for tails"),
+        (["--relation", "embassy"], "give a head to predict tails"),
         (["--head", "china", "--relation", "embassy", "--arm", "auto"], "there are models of baseline"),
     ],
 )

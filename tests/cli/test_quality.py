@@ -81,11 +81,11 @@ def test_a_graph_without_sure_rules_gets_nothing_and_the_reason(tmp_path: Path) 
         (("augment", "umls", "--threshold", "2", "-o", "x.tsv"), "threshold=2.0: must be above 0"),
         (
             ("augment", "umls", "--relation", "affect", "-o", "x.tsv"),
-            "'affect' is not the name of a known relation",
+            "unknown relation 'affect'; did you mean 'affects'",
         ),
         (
             ("augment", "umls", "--quota", "affect=2", "-o", "x.tsv"),
-            "'affect' is not the name of a known relation",
+            "unknown relation 'affect'; did you mean 'affects'",
         ),
         (
             ("estimate", "umls", "--method", "random", "--depth", "2"),

@@ -184,8 +184,8 @@ def test_noise_does_not_change_what_is_missing_nor_missing_the_truth() -> None:
         ({"missing": float("nan")}, r"missing=nan: must be above 0"),
         ({"noise": -0.1}, r"noise=-0\.1: must be from 0 to 1"),
         ({"noise": 1.1}, r"noise=1\.1: must be from 0 to 1"),
-        ({"missing": 1e-4}, r"missing=0\.0001: 0 of 0 facts left out are derivable, not 30 to 70 %"),
-        ({"missing": 2e-3}, r"missing=0\.002: 1 of 1 facts left out are derivable, not 30 to 70 %"),
+        ({"missing": 1e-4}, r"missing=0\.0001: 0 of 0 missing triples are derivable, not 30 to 70 %"),
+        ({"missing": 2e-3}, r"missing=0\.002: 1 of 1 missing triples are derivable, not 30 to 70 %"),
     ],
 )
 def test_impossible_arguments_are_named(arguments: dict[str, float], message: str) -> None:

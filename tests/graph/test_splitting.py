@@ -75,7 +75,7 @@ def test_more_than_can_leave_is_an_error_with_the_counts(triples: set[Row], seed
     most = most_that_can_leave(sorted(triples))
     with pytest.raises(na.DataError, match=re.escape(f"of {len(graph)} triples")) as caught:
         na.split(graph, valid=1, test=most, seed=seed)
-    assert f"{most + 1} were asked for" in str(caught.value)
+    assert f"{most + 1} were requested" in str(caught.value)
 
 
 def test_a_demand_that_can_be_met_is_met_or_the_message_blames_the_seed() -> None:

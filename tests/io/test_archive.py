@@ -490,7 +490,7 @@ def test_a_refused_archive_is_closed(name: str, tmp_path: Path) -> None:
 
 def test_an_archive_in_an_archive_is_not_read(temp: Path, tmp_path: Path) -> None:
     assert temp.is_dir()
-    with pytest.raises(na.DataError, match="an archive where one file"):
+    with pytest.raises(na.DataError, match="an archive, but one file"):
         read_bytes(tar_bytes([member("train.txt", TAR)]), tmp_path / "outer.tar")
     with pytest.raises(na.DataError, match="packed twice"):
         read_bytes(tar_bytes([member("train.txt", gzip.compress(gzip.compress(LINE)))]), tmp_path / "outer.tar")

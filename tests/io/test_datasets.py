@@ -271,7 +271,7 @@ def test_a_wrong_file_in_the_cache_is_fetched_anew(server: Server, cache: Path) 
     server.answers["/toy.tgz"] = (200, {}, TOY)
     cache.mkdir(parents=True)
     (cache / "toy.tgz").write_bytes(b"wrong")
-    with pytest.raises(na.DataError, match="fetch it again"):
+    with pytest.raises(na.DataError, match="download it again"):
         datasets.locate(TOY_SET)
     datasets.fetch(TOY_SET, server.url)
     assert datasets.locate(TOY_SET).read_bytes() == TOY

@@ -1,4 +1,4 @@
-"""Folders, archives and frames: what one library wrote, another reads, and it is the same graph."""
+"""Folders and archives: what one library writes, another reads, and it is the same graph."""
 
 from __future__ import annotations
 
@@ -9,69 +9,30 @@ import re
 import sys
 import tarfile
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
-import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import nnmfaug as na
 from nnmfaug.io.datasets import DATASETS
 from nnmfaug.io.write import Layout
+from tests.io.files import FEW
+from tests.io.toys import ROWS, TEST, TRAIN, VALID, digests, graph, splits_of, text, toy_folder
 
 if sys.version_info >= (3, 14):
     from compression import zstd
 else:
     from backports import zstd
 
+
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
-ROWS = [("a", "likes", "b"), ("b", "likes", "c"), ("c", "knows", "a"), ("a", "knows", "a")]
-TRAIN, VALID, TEST = ROWS[:2], ROWS[2:3], ROWS[3:]
-
-
-def graph(*rows: tuple[str, str, str]) -> na.KnowledgeGraph:
-    return na.KnowledgeGraph.from_labels(rows)
-
-
-def splits_of(
-    train: Sequence[tuple[str, str, str]],
-    valid: Sequence[tuple[str, str, str]] = (),
-    test: Sequence[tuple[str, str, str]] = (),
-) -> na.Splits:
-    return na.Splits.merge("toy", train=graph(*train), valid=graph(*valid), test=graph(*test))
-
-
-@pytest.fixture
-def toy() -> na.Splits:
-    return splits_of(TRAIN, VALID, TEST)
-
-
-def digests(splits: na.Splits) -> dict[str, str]:
-    return {name: part.digest() for name, part in splits.items()}
 
 
 def files_below(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def text(rows: Sequence[tuple[str, str, str]], separator: str = "\t") -> str:
-    return "".join(separator.join(row) + "\n" for row in rows)
-
-
-def toy_folder(folder: Path, train: str = "train.txt", valid: str = "valid.txt", test: str = "test.txt") -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, rows in ((train, TRAIN), (valid, VALID), (test, TEST)):
-        data = text(rows, "," if ".csv" in name else "\t").encode()
-        data = gzip.compress(data) if name.endswith(".gz") else data
-        data = bz2.compress(data) if name.endswith(".bz2") else data
-        data = zstd.compress(data) if name.endswith(".zst") else data
-        (folder / name).write_bytes(data)
-    return folder
-
-
-# --- what is written is read back ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -83,14 +44,6 @@ def test_every_layout_gives_back_the_triples_and_names(
     assert digests(back) == digests(nasty_splits)
     assert back.vocabulary == nasty_splits.vocabulary
     assert [part.report.duplicates for _, part in back.items() if part.report] == [0, 0, 0]
-
-
-@pytest.mark.parametrize("layout", ["libkge", "openke"])
-def test_files_of_ids_keep_names_that_no_triple_uses(tmp_path: Path, layout: Layout) -> None:
-    vocabulary = na.Vocabulary.from_names(["a", "b", "c", "unused"], ["likes", "knows", "unused too"])
-    unused = na.Splits.merge("t", train=graph(*TRAIN), valid=graph(*VALID), test=graph(*TEST), names=vocabulary)
-    na.write_splits(unused, tmp_path / "out", layout)
-    assert na.read_splits(tmp_path / "out").vocabulary == vocabulary
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -209,9 +162,6 @@ def test_a_refused_name_leaves_the_files_of_before(toy: na.Splits, tmp_path: Pat
     assert files_below(tmp_path) == before
 
 
-# --- what other libraries read ---------------------------------------------------------------------------------
-
-
 def pykeen_rows(path: Path) -> list[tuple[str, str, str]]:
     from pykeen.triples import TriplesFactory
 
@@ -253,7 +203,7 @@ names = st.text(st.sampled_from("ab\"' \t\n\r\0,#<>\\.\x0b\x1c\x85\xa0\u2028\ufe
 rows = st.lists(st.tuples(names, names, names), min_size=1, max_size=6)
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@FEW
 @given(rows=rows)
 def test_pykeen_reads_any_names_as_written_or_they_are_refused(
     rows: list[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory
@@ -266,7 +216,7 @@ def test_pykeen_reads_any_names_as_written_or_they_are_refused(
     assert pykeen_rows(folder / "train.txt") == sorted(set(rows))
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@FEW
 @given(rows=rows, layout=st.sampled_from(LAYOUTS))
 def test_any_names_are_read_back_or_refused(
     rows: list[tuple[str, str, str]], layout: Layout, tmp_path_factory: pytest.TempPathFactory
@@ -333,201 +283,6 @@ def test_openke_reads_the_triples_of_its_layout(nasty_splits: na.Splits, tmp_pat
         assert [(entities[h], relations[r], entities[t]) for h, t, r in ids] == part.labels()
 
 
-# --- files of ids that are wrong -------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def openke(toy: na.Splits, tmp_path: Path) -> Path:
-    na.write_splits(toy, tmp_path / "openke", "openke")
-    return tmp_path / "openke"
-
-
-@pytest.fixture
-def libkge(toy: na.Splits, tmp_path: Path) -> Path:
-    na.write_splits(toy, tmp_path / "libkge", "libkge")
-    return tmp_path / "libkge"
-
-
-@pytest.mark.parametrize("file", ["train2id.txt", "test2id.txt", "entity2id.txt", "relation2id.txt"])
-@pytest.mark.parametrize("count", ["1", "99", "-2", "two", "2 2"])
-def test_a_wrong_openke_count_is_an_error_with_its_line(openke: Path, file: str, count: str) -> None:
-    path = openke / file
-    first, *rest = path.read_text().splitlines()
-    if first == count:
-        count = "7"
-    path.write_text("\n".join([count, *rest]) + "\n")
-    with pytest.raises(na.DataError, match=re.escape(f"{path}:1: ") + f".*{len(rest)}.*{count}") as caught:
-        na.read_splits(openke)
-    assert caught.value.line == 1
-
-
-def test_an_openke_file_without_its_count_is_an_error(openke: Path) -> None:
-    path = openke / "train2id.txt"
-    path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
-    with pytest.raises(na.DataError, match="number of lines"):
-        na.read_splits(openke)
-
-
-@pytest.mark.parametrize("row", ["3 0 0", "0 3 0", "0 0 2", "0 0 99999999999"])
-def test_an_openke_id_out_of_range_is_an_error_with_its_line(openke: Path, row: str) -> None:
-    path = openke / "train2id.txt"
-    path.write_text(f"2\n0 1 0\n{row}\n")
-    with pytest.raises(
-        na.DataError, match=re.escape(f"{path}:3: ") + "an id is too large.*3 entities.*2 relations"
-    ):
-        na.read_splits(openke)
-
-
-@pytest.mark.parametrize("row", ["3\t0\t0", "0\t2\t0", "0\t0\t3", "-1\t0\t0", "a\t0\t0", "0\t0", "0\t0\t0\t0"])
-def test_a_bad_libkge_row_is_an_error_with_its_line(libkge: Path, row: str) -> None:
-    path = libkge / "valid.del"
-    path.write_text(f"0\t1\t0\n{row}\n")
-    with pytest.raises(na.DataError, match=re.escape(f"{path}:2: ")):
-        na.read_splits(libkge)
-
-
-def test_an_id_of_five_thousand_digits_is_an_error_with_its_line(libkge: Path) -> None:
-    path = libkge / "train.del"
-    path.write_text(f"0\t1\t0\n{'1' * 5000}\t0\t0\n")
-    with pytest.raises(na.DataError, match=re.escape(f"{path}:2: ")):
-        na.read_splits(libkge)
-    (libkge / "train.del").write_text("0\t1\t0\n")
-    (libkge / "entity_ids.del").write_text(f"{'1' * 5000}\ta\n")
-    with pytest.raises(na.DataError, match=r"entity_ids\.del:1: "):
-        na.read_splits(libkge)
-
-
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ("0\ta\n0\tb\n2\tc\n", ":2: .*id 0 is here twice"),
-        ("0\ta\n1\tb\n3\tc\n", "ids must be 0 to 2"),
-        ("0\ta\n1\ta\n2\tc\n", "name is here twice"),
-        ("0\ta\nx\tb\n2\tc\n", ":2: expected a name and an id"),
-        ("0\ta\n1\t\n2\tc\n", ":2: expected a name and an id"),
-        ("0\ta\n1\n2\tc\n", ":2: expected a name and an id"),
-    ],
-)
-def test_a_bad_file_of_names_is_an_error(libkge: Path, lines: str, message: str) -> None:
-    (libkge / "entity_ids.del").write_text(lines)
-    with pytest.raises(na.DataError, match=rf"entity_ids\.del.*{message}|entity_ids\.del{message}"):
-        na.read_splits(libkge)
-
-
-def test_openke_files_separated_by_spaces_and_with_crlf_are_read(openke: Path, toy: na.Splits) -> None:
-    for path in openke.iterdir():
-        path.write_bytes(path.read_bytes().replace(b"\t", b" ").replace(b"\n", b"\r\n"))
-    assert digests(na.read_splits(openke)) == digests(toy)
-
-
-def test_names_in_openke_files_may_hold_spaces(openke: Path) -> None:
-    (openke / "entity2id.txt").write_text("3\nNew York 0\nb\t1\n c \t2\n")
-    assert na.read_splits(openke).vocabulary.entities == (" c ", "New York", "b")
-
-
-def test_one_file_of_a_layout_of_ids_is_read_with_its_names(openke: Path, libkge: Path) -> None:
-    for path in (openke / "train2id.txt", libkge / "train.del"):
-        found = na.read_any(path)
-        assert isinstance(found, na.KnowledgeGraph)
-        assert found.labels() == TRAIN
-
-
-def test_three_paths_of_a_layout_of_ids_are_read_with_its_names(
-    openke: Path, libkge: Path, toy: na.Splits
-) -> None:
-    for paths in (
-        [openke / f"{part}2id.txt" for part in ("train", "valid", "test")],
-        [libkge / f"{part}.del" for part in ("train", "valid", "test")],
-    ):
-        assert digests(na.read_splits(paths)) == digests(toy)
-
-
-# --- folders of many spellings ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("train", "valid", "test"),
-    [
-        ("train.txt", "valid.txt", "test.txt"),
-        ("train.tsv", "valid.tsv", "test.tsv"),
-        ("training.csv", "validation.csv", "testing.csv"),
-        ("toy-train.txt", "toy-valid.txt", "toy-test.txt"),
-        ("toy_train.txt", "toy_dev.txt", "toy_test.txt"),
-        ("my.toy.train.txt", "my.toy.val.txt", "my.toy.test.txt"),
-        ("train", "dev", "test"),
-        ("TRAIN.TXT", "Val.txt", "Test.Txt"),
-        ("train.txt.gz", "valid.tsv.bz2", "test.csv.zst"),
-        ("train.txt.gz", "dev.txt", "test.gz"),
-    ],
-)
-def test_the_spellings_of_splits_are_understood(
-    toy: na.Splits, tmp_path: Path, train: str, valid: str, test: str
-) -> None:
-    folder = toy_folder(tmp_path / "toy", train, valid, test)
-    (folder / "README.md").write_text("not\ta\ttriple\n")
-    (folder / ".train.txt").write_text("hidden\ta\tb\n")
-    found = na.read_splits(folder)
-    assert digests(found) == digests(toy)
-    assert found.name == "toy"
-
-
-def test_a_folder_without_valid_and_test_has_empty_ones(tmp_path: Path) -> None:
-    (tmp_path / "train.txt").write_text(text(TRAIN))
-    found = na.read_splits(tmp_path)
-    assert [len(part) for _, part in found.items()] == [2, 0, 0]
-
-
-@pytest.mark.parametrize("other", ["train.tsv", "training.txt", "train.txt.gz", "train"])
-def test_two_files_for_one_split_are_an_error_that_names_both(tmp_path: Path, other: str) -> None:
-    toy_folder(tmp_path)
-    data = text(TRAIN).encode()
-    (tmp_path / other).write_bytes(gzip.compress(data) if other.endswith(".gz") else data)
-    with pytest.raises(na.DataError, match="only one can be meant") as caught:
-        na.read_splits(tmp_path)
-    assert other in str(caught.value)
-    assert "train.txt" in str(caught.value)
-
-
-def test_two_data_sets_in_one_folder_are_an_error_that_names_both(tmp_path: Path) -> None:
-    toy_folder(tmp_path, "a-train.txt", "a-valid.txt", "a-test.txt")
-    toy_folder(tmp_path, "b-train.txt", "b-valid.txt", "b-test.txt")
-    with pytest.raises(na.DataError, match=r"belong together.*a-train.*b-train"):
-        na.read_splits(tmp_path)
-    (tmp_path / "test.txt").write_text(text(TEST))
-    with pytest.raises(na.DataError, match=r"belong together.*a-train.*b-train"):
-        na.read_splits(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("train", "valid", "test"),
-    [("toy-train.txt", "valid.txt", "test.txt"), ("train.txt", "toy-valid.txt", "toy-test.txt")],
-)
-def test_splits_with_unlike_prefixes_are_not_lost_silently(
-    toy: na.Splits, tmp_path: Path, train: str, valid: str, test: str
-) -> None:
-    toy_folder(tmp_path, train, valid, test)
-    try:
-        found = na.read_splits(tmp_path)
-    except na.DataError:
-        return
-    assert digests(found) == digests(toy)
-
-
-def test_a_folder_without_train_is_an_error_that_says_what_is_needed(tmp_path: Path) -> None:
-    (tmp_path / "test.txt").write_text(text(TEST))
-    with pytest.raises(na.DataError, match=r"train\.txt.*needed; found none") as caught:
-        na.read_splits(tmp_path)
-    assert str(tmp_path) in str(caught.value)
-
-
-def test_two_subfolders_with_train_are_an_error_that_names_both(tmp_path: Path) -> None:
-    one, two = toy_folder(tmp_path / "one"), toy_folder(tmp_path / "two")
-    with pytest.raises(na.DataError, match="needed; found") as caught:
-        na.read_splits(tmp_path)
-    assert str(one) in str(caught.value)
-    assert str(two) in str(caught.value)
-
-
 def test_dicts_beside_the_splits_add_names(tmp_path: Path) -> None:
     toy_folder(tmp_path)
     (tmp_path / "entities.dict").write_text("0\tunused\n1\ta\n2\tb\n3\tc\n")
@@ -543,9 +298,6 @@ def test_an_error_in_a_split_names_its_file_and_line(tmp_path: Path) -> None:
     (tmp_path / "valid.txt").write_text("a\tlikes\tb\na\tlikes\n")
     with pytest.raises(na.DataError, match=re.escape(f"{tmp_path / 'valid.txt'}:2: 2 columns, expected 3")):
         na.read_splits(tmp_path)
-
-
-# --- archives of folders ---------------------------------------------------------------------------------------
 
 
 def pack_tar(folder: Path) -> bytes:
@@ -615,9 +367,6 @@ def test_an_archive_without_train_is_an_error_that_names_the_archive(tmp_path: P
         na.read_splits(tmp_path / "toy.zip")
 
 
-# --- sources that are no folder --------------------------------------------------------------------------------
-
-
 def test_a_single_file_is_an_error_that_shows_the_command_to_split_it(tmp_path: Path) -> None:
     path = tmp_path / "all.tsv"
     path.write_text(text(ROWS))
@@ -639,7 +388,7 @@ def test_three_paths_are_train_valid_and_test(toy: na.Splits, tmp_path: Path) ->
 def test_another_number_of_paths_is_refused_with_the_number(tmp_path: Path, count: int) -> None:
     path = tmp_path / "one.tsv"
     path.write_text(text(TRAIN))
-    with pytest.raises(ValueError, match=f"{count} paths: three are needed"):
+    with pytest.raises(ValueError, match=f"{count} paths: must be three"):
         na.read_splits([path] * count)
 
 
@@ -657,119 +406,3 @@ def test_an_unknown_path_is_an_error_that_lists_the_data_sets(tmp_path: Path) ->
         na.read_splits(str(tmp_path / "nowhere"))
     assert all(name in str(caught.value) for name in DATASETS)
     assert str(tmp_path / "nowhere") in str(caught.value)
-
-
-# --- data frames and factories ---------------------------------------------------------------------------------
-
-
-class Column:
-    def __init__(self, cells: list[Any]) -> None:
-        self._cells = cells
-
-    def to_list(self) -> list[Any]:
-        return self._cells
-
-
-class Frame:
-    """What polars has and this library needs, and no more."""
-
-    def __init__(self, cells: dict[str, list[Any]]) -> None:
-        self._cells = cells
-
-    @property
-    def columns(self) -> list[str]:
-        return list(self._cells)
-
-    def __getitem__(self, key: str, /) -> Column:
-        return Column(self._cells[key])
-
-
-def test_a_data_frame_gives_back_the_graph(nasty_splits: na.Splits) -> None:
-    frame = na.to_dataframe(nasty_splits.train)
-    assert list(frame.columns) == ["head", "relation", "tail"]
-    assert [tuple(row) for row in frame.itertuples(index=False)] == nasty_splits.train.labels()
-    assert na.from_dataframe(frame).digest() == nasty_splits.train.digest()
-
-
-def test_a_data_frame_keeps_the_order_of_the_graph() -> None:
-    unsorted = na.KnowledgeGraph.from_labels(ROWS[::-1], sort=False)
-    assert [tuple(row) for row in na.to_dataframe(unsorted).itertuples(index=False)] == ROWS[::-1]
-
-
-def test_a_frame_like_that_of_polars_is_read() -> None:
-    frame = Frame({"id": [1, 2], "t": ["b", "c"], "h": ["a", "b"], "r": ["likes", "likes"]})
-    assert na.from_dataframe(frame, columns=["h", "r", "t"]).labels() == TRAIN
-    with pytest.raises(ValueError, match=r"id.*three different ones are needed"):
-        na.from_dataframe(frame)
-    with pytest.raises(ValueError, match="three different ones are needed"):
-        na.from_dataframe(frame, columns=["h", "t"])
-
-
-@pytest.mark.parametrize("cell", [None, float("nan"), "", 7, b"a", pd.NA])
-@pytest.mark.parametrize("column", ["h", "r", "t"])
-def test_a_cell_that_is_no_name_is_an_error_with_its_row(cell: object, column: str) -> None:
-    cells: dict[str, list[Any]] = {"h": ["a", "b"], "r": ["likes", "likes"], "t": ["b", "c"]}
-    cells[column][1] = cell
-    with pytest.raises(na.DataError, match=r"row 1 .*" + re.escape(repr(cell))):
-        na.from_dataframe(Frame(cells))
-    with pytest.raises(na.DataError, match=r"row 1 "):
-        na.from_dataframe(pd.DataFrame(cells, dtype=object))
-
-
-def test_columns_of_one_name_are_refused() -> None:
-    frame = pd.DataFrame([["a", "likes", "b"]], columns=["x", "r", "x"])
-    with pytest.raises(ValueError, match="x"):
-        na.from_dataframe(frame)
-
-
-def test_a_pykeen_factory_gives_back_the_graph(nasty_splits: na.Splits) -> None:
-    factory = na.to_pykeen(nasty_splits.test)
-    assert factory.mapped_triples.tolist() == nasty_splits.test.triples.tolist()
-    assert factory.num_entities == nasty_splits.train.n_entities
-    assert factory.num_relations == nasty_splits.train.n_relations
-    assert na.from_pykeen(factory) == nasty_splits.test
-
-
-def test_a_factory_with_its_own_ids_gives_the_named_triples() -> None:
-    import torch
-    from pykeen.triples import TriplesFactory
-
-    factory = TriplesFactory(
-        mapped_triples=torch.tensor([[0, 1, 2], [2, 0, 0], [0, 1, 2]]),
-        entity_to_id={"z": 0, "m": 1, "a": 2},
-        relation_to_id={"s": 0, "r": 1},
-    )
-    found = na.from_pykeen(factory)
-    assert found.labels() == [("a", "s", "z"), ("z", "r", "a")]
-    assert found.vocabulary == na.Vocabulary(("a", "m", "z"), ("r", "s"))
-
-
-def test_a_factory_without_labels_gives_ids_as_names() -> None:
-    import torch
-    from pykeen.triples import CoreTriplesFactory
-
-    factory = CoreTriplesFactory(torch.tensor([[0, 0, 11], [11, 1, 2]]), num_entities=12, num_relations=2)
-    found = na.from_pykeen(factory)
-    assert found.labels() == [("0", "0", "11"), ("11", "1", "2")]
-    assert (found.n_entities, found.n_relations) == (12, 2)
-
-
-def test_inverse_triples_of_a_factory_are_no_triples_of_the_graph() -> None:
-    import numpy as np
-    import torch
-    from pykeen.triples import CoreTriplesFactory, TriplesFactory
-
-    labelled = TriplesFactory.from_labeled_triples(np.array(ROWS, dtype=str), create_inverse_triples=True)
-    assert na.from_pykeen(labelled) == graph(*ROWS)
-    plain = CoreTriplesFactory(torch.tensor([[0, 0, 1]]), 2, 2, create_inverse_triples=True)
-    assert na.from_pykeen(plain).labels() == [("0", "0", "1")]
-
-
-def test_a_restricted_factory_gives_the_triples_that_are_left() -> None:
-    import numpy as np
-    from pykeen.triples import TriplesFactory
-
-    factory = TriplesFactory.from_labeled_triples(np.array(ROWS, dtype=str)).new_with_restriction(
-        entities=["a", "b"]
-    )
-    assert na.from_pykeen(factory).labels() == [("a", "knows", "a"), ("a", "likes", "b")]

@@ -9,98 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from nnmfaug import DataError, KnowledgeGraph, ReadOptions, Vocabulary, read_generated, read_triples, write_triples
+from tests.io.files import FEW, FUZZ, Triple
+from tests.names import TAME_NAMES, WILD_NAMES
 
-Triple = tuple[str, str, str]
 PREFIX = "https://example.org/"
 OPTIONS = ReadOptions(prefix=PREFIX)
 SUFFIXES = [".tsv", ".txt", ".csv", ".nt", ".parquet"]
 PACKED = [".tsv.gz", ".txt.bz2", ".csv.zst", ".csv.bz2", ".nt.gz", ".tsv.zst"]
-FUZZ = settings(
-    max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
-)
-
-NASTY = [
-    "NA",
-    "null",
-    "nan",
-    "None",
-    "N/A",
-    "007",
-    "00260881",
-    "1e5",
-    "True",
-    "-inf",
-    "#x",
-    "# x",
-    "#",
-    '"x',
-    'x"',
-    '"x"',
-    '"',
-    '""',
-    "$x$",
-    "<b>",
-    "<x:b>",
-    "<x:b> .",
-    "=1+1",
-    "tab\there",
-    "line\nend",
-    "carriage\rreturn",
-    "both\r\nends",
-    "\n",
-    " leading",
-    "trailing ",
-    " ",
-    "caf\u00e9",
-    "cafe\u0301",
-    "a\u2028b",
-    "a\u0085b",
-    "a\x0bb\x0cc\x1cd",
-    "nul\0nul",
-    "\0",
-    "🧀",
-    "\ufeffmark",
-    "\ufeff",
-    "esc\x1b[31m",
-    "a,b",
-    ",",
-    "back\\slash",
-    "\\",
-    "\\N",
-    "\\t",
-    "it's",
-    "a%20b",
-    "%",
-    PREFIX,
-    PREFIX + "x",
-    PREFIX + "a%20b",
-    "x:y",
-    "_:b1",
-    "_:",
-    "http://x.org/ä?q=1#f",
-    "mailto:a b",
-    "prefix",
-    "base pair",
-    "@prefix x: <x:> .",
-    "PAR1",
-    "BZh9",
-    "PK\x03\x04",
-    "head",
-    "#head",
-    "node1",
-    "\U0010ffff",
-    "\ufffe",
-    "\x7f",
-    "\ud7ff",
-]
-
-
-@pytest.fixture(scope="session")
-def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("scratch")
+NASTY = [*TAME_NAMES, *WILD_NAMES, PREFIX, PREFIX + "x", PREFIX + "a%20b"]
 
 
 def prefix_for(path: Path) -> str | None:
@@ -126,21 +45,17 @@ def check_round_trip(graph: KnowledgeGraph, path: Path) -> None:
         return
     write_triples(graph, path, prefix=prefix_for(path))
     assert sorted(path.parent.iterdir()) == sorted({*before, path})
-    assert read_triples(path, OPTIONS).digest() == graph.digest()
+    assert read_triples(path, OPTIONS).digest() == graph.digest(), graph.labels()[:9]
     again = read_generated(path, graph.vocabulary, OPTIONS)
-    assert again == graph, "in the same order"
+    assert again == graph, f"in the same order: {graph.labels()[:9]}"
     assert again.report is not None
     assert (again.report.rejected, again.report.blank, again.report.comment) == (0, 0, 0)
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-@pytest.mark.parametrize("name", NASTY, ids=ascii)
-def test_a_nasty_name_comes_back_or_is_refused(tmp_path: Path, name: str, suffix: str) -> None:
-    alone = KnowledgeGraph.from_labels([(name, name, name)])
-    check_round_trip(alone, tmp_path / f"alone{suffix}")
-    if suffix in (".tsv", ".nt"):
-        rows = [("z", "r", name), (name, "r", "a"), ("b", name, "c"), ("a", "r", "a")]
-        check_round_trip(KnowledgeGraph.from_labels(rows, sort=False), tmp_path / f"among{suffix}")
+def test_a_wild_name_on_the_first_line_comes_back_or_is_refused(tmp_path: Path) -> None:
+    for name in WILD_NAMES:
+        alone = KnowledgeGraph.from_labels([(name, name, name)])
+        check_round_trip(alone, tmp_path / "alone.txt")
 
 
 @pytest.mark.parametrize("suffix", [*SUFFIXES, *PACKED])
@@ -150,9 +65,8 @@ def test_all_nasty_names_come_back_together(tmp_path: Path, suffix: str) -> None
     rows += [(name, rng.choice(NASTY), rng.choice(NASTY)) for name in NASTY]
     if suffix.startswith((".tsv", ".txt")):
         rows = [row for row in rows if not re.search(r"[\t\n\r]", "".join(row))]
-    for seed in range(3):
-        random.Random(seed).shuffle(rows)
-        check_round_trip(KnowledgeGraph.from_labels(rows, sort=False), tmp_path / f"g{seed}{suffix}")
+    rng.shuffle(rows)
+    check_round_trip(KnowledgeGraph.from_labels(rows, sort=False), tmp_path / f"g{suffix}")
 
 
 HEADERS: list[Triple] = [
@@ -169,14 +83,12 @@ HEADERS: list[Triple] = [
 ]
 
 
-@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".nt"])
-@pytest.mark.parametrize("first", [("a", "r", "b"), ("# a", "r", "b"), ("#", "r", "b"), None])
-@pytest.mark.parametrize("row", HEADERS, ids=ascii)
-def test_a_triple_like_a_header_is_not_lost(
-    tmp_path: Path, row: Triple, first: Triple | None, suffix: str
-) -> None:
-    rows = [row, ("x", "r", "y")] if first is None else [first, row, ("x", "r", "y")]
-    check_round_trip(KnowledgeGraph.from_labels(rows, sort=False), tmp_path / f"g{suffix}")
+@pytest.mark.parametrize("suffix", [".tsv", ".csv"])
+@pytest.mark.parametrize("first", [("a", "r", "b"), ("# a", "r", "b"), None])
+def test_a_triple_like_a_header_is_not_lost(tmp_path: Path, first: Triple | None, suffix: str) -> None:
+    for row in HEADERS:
+        rows = [row, ("x", "r", "y")] if first is None else [first, row, ("x", "r", "y")]
+        check_round_trip(KnowledgeGraph.from_labels(rows, sort=False), tmp_path / f"g{suffix}")
 
 
 GUESSES: list[list[Triple]] = [
@@ -190,11 +102,8 @@ GUESSES: list[list[Triple]] = [
 
 
 @pytest.mark.parametrize("rows", GUESSES, ids=ascii)
-@pytest.mark.parametrize("suffix", [".txt", ".txt.gz"])
-def test_triples_like_another_format_come_back_from_a_text_file(
-    tmp_path: Path, rows: list[Triple], suffix: str
-) -> None:
-    check_round_trip(KnowledgeGraph.from_labels(rows), tmp_path / f"g{suffix}")
+def test_triples_like_another_format_come_back_from_a_text_file(tmp_path: Path, rows: list[Triple]) -> None:
+    check_round_trip(KnowledgeGraph.from_labels(rows), tmp_path / "g.txt")
 
 
 @pytest.mark.parametrize("n_lines", [10, 63, 64, 65, 200])
@@ -216,17 +125,25 @@ SPICY = st.text(st.sampled_from(list('ab",\n\r #é\0\ufeff\u2028%/:_<>\\\t')), m
 ROWS = st.lists(st.tuples(TEXT | SPICY, TEXT | SPICY, TEXT | SPICY), min_size=1, max_size=8)
 
 
-@pytest.mark.parametrize(("suffix", "n_examples"), [(".csv", 80), (".parquet", 25), (".nt", 300)])
-def test_any_text_comes_back(scratch: Path, suffix: str, n_examples: int) -> None:
-    @settings(FUZZ, max_examples=n_examples)
-    @given(rows=ROWS)
-    def check(rows: list[Triple]) -> None:
-        check_round_trip(KnowledgeGraph.from_labels(rows, sort=False), scratch / f"g{suffix}")
-
-    check()
-
-
 @FUZZ
+@given(rows=ROWS)
+def test_any_text_comes_back_from_n_triples(scratch: Path, rows: list[Triple]) -> None:
+    check_round_trip(KnowledgeGraph.from_labels(rows, sort=False), scratch / "g.nt")
+
+
+@FEW
+@given(rows=ROWS)
+def test_any_text_comes_back_from_csv(scratch: Path, rows: list[Triple]) -> None:
+    check_round_trip(KnowledgeGraph.from_labels(rows, sort=False), scratch / "g.csv")
+
+
+@settings(FEW, max_examples=max(FEW.max_examples // 4, 1))
+@given(rows=ROWS)
+def test_any_text_comes_back_from_parquet(scratch: Path, rows: list[Triple]) -> None:
+    check_round_trip(KnowledgeGraph.from_labels(rows, sort=False), scratch / "g.parquet")
+
+
+@FEW
 @given(rows=ROWS)
 def test_any_text_comes_back_from_tsv_or_is_refused(scratch: Path, rows: list[Triple]) -> None:
     folder = scratch / "tsv"
@@ -279,7 +196,7 @@ def test_packed_files_hold_the_plain_bytes(tmp_path: Path) -> None:
         assert read_triples(path) == read_triples(tmp_path / "g.tsv")
 
 
-@pytest.mark.parametrize("suffix", [".tsv", ".tsv.gz", ".tsv.bz2", ".tsv.zst"])
+@pytest.mark.parametrize("suffix", [".tsv", ".tsv.gz"])
 def test_a_refusal_midway_leaves_the_old_file(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"g{suffix}"
     write_triples(many(100), path)
@@ -291,7 +208,7 @@ def test_a_refusal_midway_leaves_the_old_file(tmp_path: Path, suffix: str) -> No
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("suffix", [*SUFFIXES, *PACKED])
+@pytest.mark.parametrize("suffix", [".tsv", ".tsv.gz", ".parquet"])
 @pytest.mark.parametrize("old", [True, False])
 def test_a_full_disk_leaves_the_old_file_or_none(
     tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch, *, old: bool
@@ -347,19 +264,14 @@ def test_odd_file_names_are_written_and_read(tmp_path: Path, name: str) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-@pytest.mark.parametrize("name", ["alice", "a b", "<x:a>", "x:a b", "7:x", "_:", "x:a\nb", 'x:"', "NA", ""])
-@pytest.mark.parametrize("column", [0, 1, 2])
-def test_n_triples_without_a_prefix_refuse_what_is_no_iri(tmp_path: Path, name: str, column: int) -> None:
-    if not name:
-        name = "#"
-    row = ["x:h", "x:r", "x:t"]
-    row[column] = name
-    graph = KnowledgeGraph.from_labels([(row[0], row[1], row[2])])
-    with pytest.raises(DataError, match="cannot be an IRI") as caught:
-        write_triples(graph, tmp_path / "g.nt")
-    assert repr(name) in str(caught.value)
-    assert "--prefix" in str(caught.value)
-    assert list(tmp_path.iterdir()) == []
+@pytest.mark.parametrize("name", ["alice", "a b", "<x:a>", "x:a b", "7:x", "_:", "x:a\nb", 'x:"', "NA", "#"])
+def test_n_triples_without_a_prefix_refuse_what_is_not_an_iri(tmp_path: Path, name: str) -> None:
+    for row in ((name, "x:r", "x:t"), ("x:h", name, "x:t"), ("x:h", "x:r", name)):
+        with pytest.raises(DataError, match="cannot be an IRI") as caught:
+            write_triples(KnowledgeGraph.from_labels([row]), tmp_path / "g.nt")
+        assert repr(name) in str(caught.value)
+        assert "--prefix" in str(caught.value)
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_iris_and_blank_nodes_keep_their_names(tmp_path: Path) -> None:

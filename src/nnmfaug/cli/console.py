@@ -142,7 +142,7 @@ def _relation_table(stats: GraphStats, limit: int) -> Table:
             f"{r.tails_per_head:.2f}",
             f"{r.heads_per_tail:.2f}",
             f"{r.symmetric:.0%}",
-            f"{r.inverse} {r.inverse_share:.0%}" if r.inverse and r.inverse_share >= 0.1 else "",
+            f"{r.inverse} {r.inverse_fraction:.0%}" if r.inverse and r.inverse_fraction >= 0.1 else "",
         ]
         for r in shown
     ]

@@ -13,8 +13,8 @@ import nnmfaug as na
 from nnmfaug.cli.console import count, fail, output, print_json, progress, say, show_stats, table
 from nnmfaug.cli.reading import AsJson, Graph, Reading, dropped, parse_amount, protect
 from nnmfaug.io import datasets as data_sets
+from nnmfaug.io.detect import plain_suffix
 from nnmfaug.io.layouts import SPLIT_ADVICE
-from nnmfaug.io.read import plain_suffix
 from nnmfaug.io.write import WRITERS, Layout
 
 datasets_app = typer.Typer(help="List the known data sets; fetch one.", rich_markup_mode=None)

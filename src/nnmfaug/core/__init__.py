@@ -1,1 +1,1 @@
-"""Errors, seeds, progress, parallel work and checks of arguments; knows nothing of graphs."""
+"""Errors, seeds, progress, parallel work and checks of arguments; independent of graphs."""

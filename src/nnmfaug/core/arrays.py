@@ -1,4 +1,4 @@
-"""The kinds of arrays that functions take and return."""
+"""Types of arrays."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 """Real numbers."""
 Bools = NDArray[np.bool_]
+"""Masks."""
 Ids = NDArray[np.int64]
-"""Ids and keys to calculate with."""
+"""Ids and keys in calculations."""
 IntArray = NDArray[np.int32]
-"""Ids as graphs keep them."""
+"""Ids as graphs store them."""
 Places = NDArray[np.intp]
 """Positions in another array."""

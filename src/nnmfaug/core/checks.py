@@ -1,4 +1,4 @@
-"""Checks of arguments, with one wording for all: ``name=value: must be …``."""
+"""Checks of arguments, with one wording: ``name=value: must be …``."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from difflib import get_close_matches
 from typing import Literal
 
 Size = int | Literal["auto"]
-"""A number of clusters or components, which may be left to the data."""
+"""A number of clusters or components; ``"auto"`` chooses it from the data."""
 
 
 def require(good: bool, message: str) -> None:
-    """Raise a ``ValueError`` with this message unless all is good."""
+    """Raise a ``ValueError`` with this message unless the condition ``good`` is true."""
     if not good:
         raise ValueError(message)
 
 
 def check_argument(name: str, value: object, good: bool, must_be: str) -> None:
-    """Raise unless the value of an argument is good.
+    """Raise unless the condition ``good`` on an argument is true.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def check_argument(name: str, value: object, good: bool, must_be: str) -> None:
 
 
 def check_at_least(name: str, value: int, least: int) -> None:
-    """Raise unless a number is large enough."""
+    """Raise unless a number is at least ``least``."""
     check_argument(name, value, value >= least, f"at least {least}")
 
 
@@ -40,7 +40,7 @@ def check_fraction(name: str, value: float) -> None:
 
 
 def check_count(n: int) -> int:
-    """Return a number of triples as an int, or raise."""
+    """Return a number of triples as an int; raise unless it is a whole number from 0."""
     try:
         number = operator.index(n)
     except TypeError:
@@ -57,7 +57,7 @@ def check_size(name: str, value: Size) -> None:
 
 
 def decided(name: str, value: Size) -> int:
-    """Return the number; raise where it is still to be chosen.
+    """Return the number; raise if it is still ``"auto"``.
 
     Examples
     --------
@@ -74,11 +74,13 @@ def decided(name: str, value: Size) -> int:
 
 
 _FEW_NAMES = 20
-"""So many names still fit into a message."""
+"""Up to this many names are listed in a message."""
+_MANY_NAMES = 100_000
+"""Close matches among more names than this take too long to find."""
 
 
 def unknown_name(kind: str, name: str, known: Collection[str]) -> str:
-    """Message for a name that does not exist: close matches, or all names if there are few.
+    """Return the message for a name that does not exist: close matches, or all names if there are few.
 
     Examples
     --------
@@ -88,7 +90,7 @@ def unknown_name(kind: str, name: str, known: Collection[str]) -> str:
     "unknown preset 'conve'; choose one of: transe, rotate"
     """
     message = f"unknown {kind} {name!r}"
-    matches = get_close_matches(name, known, n=3)
+    matches = get_close_matches(name, known, n=3) if len(known) <= _MANY_NAMES else []
     if matches:
         quoted = ", ".join(repr(match) for match in matches)
         return f"{message}; did you mean {quoted}?"

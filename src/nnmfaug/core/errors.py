@@ -1,4 +1,4 @@
-"""The errors a user can meet. An argument that makes no sense is a plain ``ValueError``."""
+"""The errors of this package. An invalid argument is a plain ``ValueError``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class DataError(ValueError):
-    """Input that cannot be read, or that a format cannot hold; starts with ``path:line`` where there is one.
+    """Input that cannot be read, or a name that a format cannot represent; starts with ``path:line`` if known.
 
     Examples
     --------
@@ -20,14 +20,15 @@ class DataError(ValueError):
     def __init__(self, message: str, *, path: str | Path | None = None, line: int | None = None) -> None:
         self.path = None if path is None else str(path)
         self.line = line
-        where = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
-        super().__init__(where + message)
+        place = self.path if line is None else f"{path}:{line}"
+        super().__init__(message if path is None else f"{place}: {message}")
 
 
 class SamplingError(RuntimeError):
-    """More triples were asked for than there are.
+    """More triples were requested than exist.
 
-    ``available`` is how many there are; ``partial`` is a sample of all of them, where they could be listed.
+    ``available`` is the number of triples that exist; ``partial`` is a sample of all of them, if they could be
+    listed.
     """
 
     def __init__(self, message: str, *, available: int, partial: object = None) -> None:

@@ -1,7 +1,7 @@
-"""How work is spread over processes without changing a bit of its result.
+"""Work in one process or several, with bit-identical results.
 
-Work is cut into blocks by the size of the data alone, results come back in the order of the blocks, and sums are
-taken over them pairwise in that order. So one process and eight give the same numbers, bit for bit.
+The size of a block of work depends on the data only, results are returned in the order of the blocks, and sums
+are taken pairwise in that order. So one process and eight give the same numbers, bit for bit.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol, TypeVar, cast
 
-import numpy as np
-from numpy.typing import NDArray
+from nnmfaug.core.arrays import Array
+from nnmfaug.core.checks import check_at_least, require
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 BLOCK_ROWS = 1 << 16
-"""Rows of a matrix, or proposals of a sampler, that one task takes."""
+"""Number of rows of a matrix, or proposals of a sampler, in one block."""
 
 
 class Engine(Protocol):
-    """Applies a function to items, in order."""
+    """Applies a function to items and returns the results in order."""
 
     def map(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
         """Yield ``work(item)`` for each item, in the order of the items."""
@@ -34,7 +34,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class Serial:
-    """Everything in this process.
+    """Run everything in this process.
 
     Examples
     --------
@@ -49,14 +49,12 @@ class Serial:
 
 @dataclass(frozen=True)
 class Processes:
-    """Spread over processes of this machine. ``work`` and the items must be picklable."""
+    """Run work in several processes on this machine. ``work`` and the items must be picklable."""
 
     workers: int
 
     def __post_init__(self) -> None:
-        if self.workers < 1:
-            msg = f"workers={self.workers}: must be at least 1"
-            raise ValueError(msg)
+        check_at_least("workers", self.workers, 1)
 
     def map(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
         """Yield ``work(item)`` for each item, in the order of the items."""
@@ -65,39 +63,42 @@ class Processes:
             return
         # Not fork: this process may have threads (BLAS, DuckDB), and a fork would copy their locks.
         context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(
-            min(self.workers, len(items)), mp_context=context, initializer=_receive, initargs=(work,)
-        ) as pool:
-            yield from cast("Iterator[R]", pool.map(_call, items))
+        n_workers = min(self.workers, len(items))
+        with ProcessPoolExecutor(n_workers, context, _set_work, initargs=(work,)) as pool:
+            yield from cast("Iterator[R]", pool.map(_do_work, items))
 
 
-_received: list[Callable[..., object]] = []
+_work_of_process: list[Callable[..., object]] = []
+"""In a worker process: the function to apply."""
 
 
-def _receive(work: Callable[..., object]) -> None:
-    """Keep the function in the worker: what it carries is sent once, not with every item."""
-    _received[:] = [work]
+def _set_work(work: Callable[..., object]) -> None:
+    """Store the function in a worker process, so that its data are sent once and not with every item."""
+    _work_of_process[:] = [work]
 
 
-def _call(item: object) -> object:
-    return _received[0](item)
+def _do_work(item: object) -> object:
+    return _work_of_process[0](item)
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """While open, BLAS has one thread: matrices here are narrow, and threads would add up in their own order."""
-    return cast("AbstractContextManager[object]", _pools().limit(limits=1, user_api="blas"))
+    """Limit BLAS to one thread in a ``with`` block.
+
+    The matrices here are narrow, so threads do not pay; and several threads add numbers in varying order.
+    """
+    return cast("AbstractContextManager[object]", _thread_pools().limit(limits=1, user_api="blas"))
 
 
 @cache
-def _pools() -> Any:  # noqa: ANN401  # it has no types
-    """The libraries that numpy uses; to look for them takes milliseconds, so it is done once."""
+def _thread_pools() -> Any:  # noqa: ANN401  # threadpoolctl has no types
+    """Return the thread pools of the libraries numpy uses; finding them takes milliseconds, so it is done once."""
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
     return ThreadpoolController()
 
 
 def blocks(n_rows: int, size: int = BLOCK_ROWS) -> list[slice]:
-    """Cut rows into slices of a fixed size.
+    """Return slices of a fixed size that cover all rows; the last may be shorter.
 
     Examples
     --------
@@ -107,19 +108,19 @@ def blocks(n_rows: int, size: int = BLOCK_ROWS) -> list[slice]:
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
-def tree_sum(parts: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Add arrays pairwise, neighbours first, whatever made them.
+def tree_sum(parts: Iterable[Array]) -> Array:
+    """Return the sum of arrays, added pairwise and neighbours first, so that the result has a fixed rounding.
 
     Examples
     --------
+    >>> import numpy as np
     >>> tree_sum([np.array([1.0]), np.array([2.0]), np.array([3.0])])
     array([6.])
     """
-    level = list(parts)
-    if not level:
-        msg = "nothing to add"
-        raise ValueError(msg)
-    while len(level) > 1:
-        pairs = [level[i] + level[i + 1] for i in range(0, len(level) - 1, 2)]
-        level = pairs + level[len(level) - len(level) % 2 :]
-    return level[0]
+    sums = list(parts)
+    require(len(sums) > 0, "nothing to add")
+    while len(sums) > 1:
+        pairs = [sums[i] + sums[i + 1] for i in range(0, len(sums) - 1, 2)]
+        unpaired = sums[2 * len(pairs) :]
+        sums = pairs + unpaired
+    return sums[0]

@@ -1,4 +1,4 @@
-"""How long work tells whoever is watching: the library reports, the command line decides what to show."""
+"""Progress of long work: the library reports it, the command line decides what to show."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 Reporter = Callable[[str, int, int], None]
-"""Called with what is being done, how much is done, and how much there is."""
+"""Called with the name of a task, the amount done, and the total amount."""
 
 _reporter: ContextVar[Reporter | None] = ContextVar("nnmfaug_progress", default=None)
 
 
 def report(task: str, done: int, total: int) -> None:
-    """Tell the watcher, if there is one, that ``done`` of ``total`` is done."""
+    """Report that ``done`` of ``total`` is done; without a reporter, do nothing."""
     reporter = _reporter.get()
     if reporter is not None:
         reporter(task, done, total)
 
 
 def current() -> Reporter | None:
-    """Return who is told, if anybody."""
+    """Return the reporter that receives reports, if there is one."""
     return _reporter.get()
 
 

@@ -1,4 +1,4 @@
-"""One seed, many independent streams: which stream depends on what is drawn, never on who draws it."""
+"""Independent random streams from one seed: a stream belongs to a purpose, not to the code that draws."""
 
 from __future__ import annotations
 
@@ -6,24 +6,29 @@ from enum import IntEnum, unique
 
 import numpy as np
 
+from nnmfaug.core.checks import require
+
 
 @unique
 class Stream(IntEnum):
-    """What random numbers are for. No two uses share a stream; a number, once given, stays."""
+    """The purpose of random numbers. No two purposes have the same stream, and a number never changes."""
 
     PROPOSALS = 1
     """Blocks of triples proposed by NNMFAug's distribution."""
     ORDER = 2
-    """The order of triples that NNMFAug's distribution lists."""
+    """The order of triples listed by NNMFAug's distribution."""
     NMF_START = 3
     """The random start of the NMF."""
     BOOTSTRAP_TRIPLES = 4
+    """Test triples of a bootstrap sample."""
     BOOTSTRAP_SEEDS = 5
+    """Seeds of a bootstrap sample."""
     UNIFORM = 0xC0
     """Triples that are uniform within a relation."""
     KMEANS = 0xC1
+    """The start of k-means."""
     LISTED = 0x115
-    """Triples of a list."""
+    """Triples drawn from a list."""
     TRIPLE_DISTANCE = 0x47D
     """Subsets of the kernel triple distance, a benchmark."""
     MODEL_SELECTION = 0x5E1
@@ -46,7 +51,6 @@ def generator(seed: int, stream: Stream, *key: int) -> np.random.Generator:
     >>> first(Stream.LISTED, 0) == first(Stream.LISTED, 1)
     False
     """
-    if seed < 0:
-        msg = f"seed={seed}: must not be negative"
-        raise ValueError(msg)
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(stream), *key)))
+    require(seed >= 0, f"seed={seed}: must not be negative")
+    sequence = np.random.SeedSequence(seed, spawn_key=(int(stream), *key))
+    return np.random.default_rng(sequence)

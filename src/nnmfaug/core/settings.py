@@ -6,7 +6,7 @@ from dataclasses import asdict, is_dataclass
 
 
 def describe_settings(value: object) -> object:
-    """Turn nested settings into plain data, each with the name of its class."""
+    """Return nested settings as plain data, each with the name of its class."""
     if is_dataclass(value) and not isinstance(value, type):
         fields = {name: describe_settings(getattr(value, name)) for name in asdict(value)}
         return {"name": type(value).__name__, **fields}

@@ -1,4 +1,4 @@
-"""How often each entity is head or tail of each relation: the matrices A and B of the paper."""
+"""Numbers of triples of each entity with each relation: the matrices A and B of the paper."""
 
 from __future__ import annotations
 
@@ -6,17 +6,25 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
-from nnmfaug.core.arrays import IntArray
+from nnmfaug.core.arrays import Bools, Ids, IntArray
 from nnmfaug.core.sparse import DistinctRows, entries
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph, check_graph
 
 
 @dataclass(frozen=True)
 class Counts:
-    """A (Eq. 3) and B (Eq. 4), sparse, of shape (n_entities, n_relations). Self-loops do not count.
+    """The matrices A (Eq. 3) and B (Eq. 4) of a graph G. Self-loops do not count.
+
+    A[e, r] = |{t : (e, r, t) ∈ G, t ≠ e}|,  B[e, r] = |{h : (h, r, e) ∈ G, h ≠ e}|
+
+    Parameters
+    ----------
+    heads : sparse array of shape (n_entities, n_relations)
+        A.
+    tails : sparse array of shape (n_entities, n_relations)
+        B.
 
     Examples
     --------
@@ -33,10 +41,11 @@ class Counts:
 
     @classmethod
     def of(cls, graph: KnowledgeGraph) -> Counts:
-        """Count the triples of a graph."""
+        """Return the counts of a graph."""
         check_graph(graph)
         h, r, t = graph.triples.T
-        times, shape = (h != t).astype(np.int64), (graph.n_entities, graph.n_relations)
+        times = (h != t).astype(np.int64)
+        shape = (graph.n_entities, graph.n_relations)
         return cls(_count(h, r, times, shape), _count(t, r, times, shape))
 
     @property
@@ -50,8 +59,8 @@ class Counts:
         return int(self.heads.shape[1])
 
     @cached_property
-    def seen(self) -> NDArray[np.bool_]:
-        """Which entities have a triple that counts."""
+    def seen(self) -> Bools:
+        """Mask of the entities that have a triple that is not a self-loop, shape (n_entities,)."""
         return (np.diff(self.heads.indptr) > 0) | (np.diff(self.tails.indptr) > 0)
 
     @cached_property
@@ -64,29 +73,37 @@ class Counts:
         """The distinct rows of B."""
         return DistinctRows.of(self.tails)
 
-    def reachable(self, triples: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Say for each row of ids whether head and tail differ and each occurs with the relation in its place.
+    def reachable(self, triples: IntArray) -> Bools:
+        """Return for each row of ids whether h ≠ t, A[h, r] > 0 and B[t, r] > 0.
 
-        Only such triples can be generated without smoothing, and only if head and tail share a cluster.
+        Only such triples can be generated without smoothing, and only if head and tail are in one cluster.
         """
         h, r, t = triples.T
-        return np.asarray((h != t) & (entries(self.heads, h, r) > 0) & (entries(self.tails, t, r) > 0))
+        is_head = entries(self.heads, h, r) > 0
+        is_tail = entries(self.tails, t, r) > 0
+        return np.asarray((h != t) & is_head & is_tail)
 
     def n_reachable(self) -> int:
-        """Number of such triples: Σ over relations of |heads|·|tails| − |both|."""
-        heads, tails = (matrix.astype(bool) for matrix in (self.heads, self.tails))
-        both = np.asarray(heads.multiply(tails).sum(axis=0), dtype=np.int64).ravel()
-        n_heads, n_tails = (np.asarray(m.sum(axis=0), dtype=np.int64).ravel() for m in (heads, tails))
-        return int((n_heads * n_tails - both).sum())
+        """Return the number of reachable triples, Σ_r |heads(r)|·|tails(r)| − |heads(r) ∩ tails(r)|."""
+        is_head = self.heads.astype(bool)
+        is_tail = self.tails.astype(bool)
+        n_heads = _column_sums(is_head)
+        n_tails = _column_sums(is_tail)
+        n_both = _column_sums(csr_array(is_head.multiply(is_tail)))
+        return int((n_heads * n_tails - n_both).sum())
 
     def n_distinct_rows(self) -> int:
-        """Number of different rows of [A B] among entities that have a triple."""
+        """Return the number of distinct rows of [A B] among entities that have a triple."""
         both = csr_array(hstack([self.heads, self.tails]))[self.seen]
         return len(DistinctRows.of(both))
 
 
-def _count(entities: IntArray, relations: IntArray, times: NDArray[np.int64], shape: tuple[int, int]) -> csr_array:
-    """How often each entity stands with each relation, when each triple counts so many times, or not at all."""
+def _column_sums(matrix: csr_array) -> Ids:
+    return np.asarray(matrix.sum(axis=0), dtype=np.int64).ravel()
+
+
+def _count(entities: IntArray, relations: IntArray, times: Ids, shape: tuple[int, int]) -> csr_array:
+    """Return the sum of ``times`` over the triples of each entity and relation."""
     counts = csr_array((times, (entities, relations)), shape=shape)
     counts.eliminate_zeros()
     return counts

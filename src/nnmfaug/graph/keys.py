@@ -1,4 +1,4 @@
-"""Keys, one number for a triple: sorted, looked up, and freed of repeats."""
+"""Keys, one number for each triple: sorting, look-up and removal of repeats."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nnmfaug.core.arrays import Bools, Ids, IntArray, Places
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SortedKeys:
-    """Keys in ascending order, in which other keys are looked up.
+    """Keys in ascending order, for looking up other keys.
 
     Examples
     --------
@@ -31,7 +30,7 @@ class SortedKeys:
         return len(self.keys)
 
     def find(self, keys: Ids) -> tuple[Bools, Places]:
-        """Return whether each key is present, and its position; the position of an absent key means nothing."""
+        """Return whether each key is present, and its position; the position of an absent key has no meaning."""
         if not len(self.keys):
             return np.zeros(len(keys), dtype=np.bool_), np.zeros(len(keys), dtype=np.intp)
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -39,28 +38,34 @@ class SortedKeys:
 
     def contain(self, keys: Ids) -> Bools:
         """Return whether each key is present."""
-        return self.find(keys)[0]
+        is_present, _ = self.find(keys)
+        return is_present
 
 
 def unique_triples(triples: IntArray, vocabulary: Vocabulary, *, sort: bool) -> IntArray:
-    """Drop repeated rows; the others sorted, or each where it first stood."""
+    """Return the distinct rows, sorted, or in the order in which they first occur."""
     keys = vocabulary.keys(triples)
     if sort:
         return vocabulary.from_keys(sorted_unique(keys))
     return triples[np.sort(first_places(keys))]
 
 
-def first_places(keys: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Where each different key first stands, the smallest key first."""
+def first_places(keys: Ids) -> Places:
+    """Return the first position of each distinct key, in ascending order of the keys.
+
+    Examples
+    --------
+    >>> first_places(np.array([7, 3, 7, 3]))
+    array([1, 0])
+    """
     order = stable_order(keys)
-    ordered = keys[order]
-    first = np.ones(len(keys), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return order[first]
+    return order[_is_first(keys[order])]
 
 
-def stable_order(keys: NDArray[np.int64]) -> NDArray[np.intp]:
-    """The order that sorts numbers from 0, equal ones as they stand: by 16 bits at a time, without comparing.
+def stable_order(keys: Ids) -> Places:
+    """Return the order that sorts keys, which must not be negative; equal keys keep their order.
+
+    A radix sort by 16 bits at a time, faster than a sort by comparison.
 
     Examples
     --------
@@ -68,16 +73,27 @@ def stable_order(keys: NDArray[np.int64]) -> NDArray[np.intp]:
     array([3, 1, 0, 2])
     """
     order = np.argsort(keys.astype(np.uint16), kind="stable")
-    for shift in range(16, int(keys.max(initial=0)).bit_length(), 16):
-        order = order[np.argsort((keys >> shift).astype(np.uint16)[order], kind="stable")]
+    n_bits = int(keys.max(initial=0)).bit_length()
+    for shift in range(16, n_bits, 16):
+        digits = (keys >> shift).astype(np.uint16)
+        order = order[np.argsort(digits[order], kind="stable")]
     return order
 
 
-def sorted_unique(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The same as ``np.unique``, whose hash table is ten times slower on a million keys."""
+def sorted_unique(keys: Ids) -> Ids:
+    """Return the distinct keys in ascending order.
+
+    The same as ``np.unique``, whose hash table is ten times slower on a million keys.
+    """
     if (keys[1:] > keys[:-1]).all():
         return keys
     ordered = np.sort(keys)
-    first = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return ordered if first.all() else ordered[first]
+    is_first = _is_first(ordered)
+    return ordered if is_first.all() else ordered[is_first]
+
+
+def _is_first(ordered: Ids) -> Bools:
+    """Return for each of the sorted keys whether it differs from the one before."""
+    is_first = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return is_first

@@ -1,8 +1,7 @@
-"""What everything else stands on: names, triples of ids, and the three splits of a data set.
+"""A knowledge graph: a set of triples of ids over a vocabulary of names.
 
-Ids follow the sorted names, so two files with the same triples are the same graph, whatever the order of
-their lines. A graph that was read holds its triples sorted; a graph that was generated keeps the order in
-which its triples were drawn.
+Ids follow the sorted names, so two files with the same triples give the same graph, whatever the order of their
+lines. The triples of a graph that was read are sorted; generated triples keep the order in which they were drawn.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from nnmfaug.core.arrays import IntArray
+from nnmfaug.core.arrays import Bools, Ids, IntArray
 from nnmfaug.graph.keys import SortedKeys, sorted_unique, unique_triples
 from nnmfaug.graph.read_report import ReadReport
 from nnmfaug.graph.vocabulary import LabelledTriple, Vocabulary
@@ -33,11 +32,11 @@ class KnowledgeGraph:
     Parameters
     ----------
     vocabulary
-        The names; it may hold names that no triple uses.
+        The names; it may contain names that no triple uses.
     triples : ndarray of shape (n_triples, 3)
-        Ids of head, relation and tail, without repeats. Kept as a read-only int32 copy, in the order given.
+        Ids of head, relation and tail, without repeats. Stored as a read-only int32 copy, in the same order.
     report
-        What became of the lines of the file, if the graph was read from one.
+        The report of the lines of the file, if the graph was read from one.
 
     Examples
     --------
@@ -67,7 +66,7 @@ class KnowledgeGraph:
     def from_labels(
         cls, rows: Iterable[LabelledTriple], vocabulary: Vocabulary | None = None, *, sort: bool = True
     ) -> KnowledgeGraph:
-        """Make a graph of named triples, without the repeated ones.
+        """Return the graph of named triples, without repeats.
 
         ``sort=False`` keeps the order of the rows. With a vocabulary, an unknown name is a ``KeyError``.
         """
@@ -75,9 +74,11 @@ class KnowledgeGraph:
         if vocabulary is None:
             names = [name for head, _, tail in rows for name in (head, tail)]
             vocabulary = Vocabulary.from_names(names, (relation for _, relation, _ in rows))
-        entity, relation = vocabulary.entity_ids, vocabulary.relation_ids
-        ids = np.array([(entity[h], relation[r], entity[t]) for h, r, t in rows], np.int32).reshape(-1, 3)
-        return cls(vocabulary, unique_triples(ids, vocabulary, sort=sort))
+        entity_ids = vocabulary.entity_ids
+        relation_ids = vocabulary.relation_ids
+        rows_of_ids = [(entity_ids[h], relation_ids[r], entity_ids[t]) for h, r, t in rows]
+        triples = np.array(rows_of_ids, dtype=np.int32).reshape(-1, 3)
+        return cls(vocabulary, unique_triples(triples, vocabulary, sort=sort))
 
     def __len__(self) -> int:
         return len(self.triples)
@@ -86,7 +87,7 @@ class KnowledgeGraph:
         return f"<KnowledgeGraph: {len(self)} triples, {self.n_entities} entities, {self.n_relations} relations>"
 
     def __eq__(self, other: object) -> bool:
-        """Same names, same triples, same order; where they came from does not count."""
+        """Whether names, triples and their order are equal; the reports are not compared."""
         if not isinstance(other, KnowledgeGraph):
             return NotImplemented
         return self.vocabulary == other.vocabulary and np.array_equal(self.triples, other.triples)
@@ -95,12 +96,12 @@ class KnowledgeGraph:
 
     @property
     def n_entities(self) -> int:
-        """Number of entities of the vocabulary."""
+        """Number of entities in the vocabulary."""
         return len(self.vocabulary.entities)
 
     @property
     def n_relations(self) -> int:
-        """Number of relations of the vocabulary."""
+        """Number of relations in the vocabulary."""
         return len(self.vocabulary.relations)
 
     @cached_property
@@ -109,38 +110,38 @@ class KnowledgeGraph:
 
     @cached_property
     def counts(self) -> Counts:
-        """A and B of the paper: how often each entity is head and tail of each relation, counted once."""
+        """The matrices A and B of the paper, computed once."""
         from nnmfaug.graph.counts import Counts
 
         return Counts.of(self)
 
-    def contains(self, triples: ArrayLike) -> NDArray[np.bool_]:
-        """Say for each row of ids, shape (n, 3), whether it is a triple of this graph."""
+    def contains(self, triples: ArrayLike) -> Bools:
+        """Return for each row of ids, shape (n, 3), whether it is a triple of this graph."""
         self.vocabulary.check_ids(np.asarray(triples))
         return self.contains_keys(self.vocabulary.keys(triples))
 
-    def contains_keys(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Say for each key of a triple whether it is a triple of this graph."""
+    def contains_keys(self, keys: Ids) -> Bools:
+        """Return for each key whether it is the key of a triple of this graph."""
         return self._sorted_keys.contain(keys)
 
     def labels(self) -> list[LabelledTriple]:
         """Return the triples as names, in the order of the graph."""
-        entities, relations = self.vocabulary.entities, self.vocabulary.relations
+        entities = self.vocabulary.entities
+        relations = self.vocabulary.relations
         return [(entities[h], relations[r], entities[t]) for h, r, t in self.triples.tolist()]
 
     def with_vocabulary(self, vocabulary: Vocabulary) -> KnowledgeGraph:
-        """Return the same triples, in the same order, with the ids of a vocabulary that has all the names."""
+        """Return the same triples, in the same order, with the ids of a vocabulary that contains all names."""
         if vocabulary == self.vocabulary:
             return self
         entities = _translate(self.vocabulary.entities, vocabulary.entity_ids)
         relations = _translate(self.vocabulary.relations, vocabulary.relation_ids)
         h, r, t = self.triples.T
-        return replace(
-            self, vocabulary=vocabulary, triples=np.stack([entities[h], relations[r], entities[t]], axis=1)
-        )
+        triples = np.stack([entities[h], relations[r], entities[t]], axis=1)
+        return replace(self, vocabulary=vocabulary, triples=triples)
 
     def digest(self) -> str:
-        """SHA-256 of the set of named triples: independent of ids, order and unused names."""
+        """Return the SHA-256 of the set of named triples, which does not depend on ids, order or unused names."""
         ordered = KnowledgeGraph(self.vocabulary, self.vocabulary.from_keys(self._sorted_keys.keys))
         sha = hashlib.sha256()
         for row in ordered.labels():
@@ -149,17 +150,19 @@ class KnowledgeGraph:
 
 
 def check_graph(graph: object) -> None:
-    """Raise unless it is a graph, and say where the graph is to be found."""
-    if not isinstance(graph, KnowledgeGraph):
-        found = next((name for name in ("train", "graph", "given") if hasattr(graph, name)), None)
-        hint = f": its .{found} is one" if found else ""
-        msg = f"a KnowledgeGraph is needed, not {type(graph).__name__}{hint}"
-        raise TypeError(msg)
+    """Raise unless the argument is a graph, with the attribute that is one, if there is."""
+    if isinstance(graph, KnowledgeGraph):
+        return
+    attribute = next((name for name in ("train", "graph", "given") if hasattr(graph, name)), None)
+    advice = f": use its .{attribute}" if attribute else ""
+    msg = f"a KnowledgeGraph is needed, not {type(graph).__name__}{advice}"
+    raise TypeError(msg)
 
 
 def _translate(names: Sequence[str], ids: dict[str, int]) -> IntArray:
+    """Return the id of each name."""
     try:
         return np.fromiter((ids[name] for name in names), dtype=np.int32, count=len(names))
     except KeyError as error:
-        msg = f"{error} is no name of the other vocabulary"
+        msg = f"{error} is not a name of the other vocabulary"
         raise ValueError(msg) from None

@@ -1,4 +1,4 @@
-"""What became of every line of a file that was read."""
+"""The account of every line of a file that was read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Reject(NamedTuple):
-    """A line that is not a triple: its number, why, and what it says."""
+    """A line that is not a triple: its number, the reason, and its text."""
 
     line: int
     reason: str
@@ -16,11 +16,22 @@ class Reject(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadReport:
-    """What became of every line of a file.
+    """The account of every line of a file; in Parquet a row counts as a line.
 
-    ``accepted + rejected + blank + comment + header == lines``. Of the accepted lines, ``duplicates``
-    repeated an earlier triple; ``literals`` is the number of statements with a text or a number where a triple
-    needs an entity. Neither is in the graph. (In Parquet a row counts as a line.)
+    Parameters
+    ----------
+    path, format
+        The file, and the format in which it was read.
+    accepted, rejected, blank, comment, header
+        Numbers of lines of each kind; their sum is ``lines``.
+    duplicates
+        Number of accepted lines that repeat an earlier triple. They are not in the graph.
+    literals
+        Number of accepted statements with a text or a number in place of an entity. They are not in the graph.
+    rejects
+        The rejected lines.
+    notes
+        Remarks on the file, such as a line that was read as a header.
     """
 
     path: str

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nnmfaug.core.checks import require
 from nnmfaug.graph.keys import unique_triples
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import Vocabulary
@@ -14,7 +15,7 @@ from nnmfaug.graph.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class Splits:
-    """Train, valid and test over one vocabulary that holds the names of all three.
+    """Train, valid and test over one vocabulary that contains the names of all three.
 
     Examples
     --------
@@ -31,9 +32,8 @@ class Splits:
     test: KnowledgeGraph
 
     def __post_init__(self) -> None:
-        if not self.train.vocabulary == self.valid.vocabulary == self.test.vocabulary:
-            msg = "the splits have different vocabularies: use Splits.merge"
-            raise ValueError(msg)
+        is_same = self.train.vocabulary == self.valid.vocabulary == self.test.vocabulary
+        require(is_same, "the splits have different vocabularies: use Splits.merge")
 
     @classmethod
     def merge(
@@ -45,11 +45,16 @@ class Splits:
         test: KnowledgeGraph | None = None,
         names: Vocabulary | None = None,
     ) -> Splits:
-        """Give the graphs one vocabulary: their names, and ``names`` besides. A missing split is empty."""
+        """Return splits over one vocabulary: the names of all graphs, and ``names``. A missing split is empty."""
         present = [graph for graph in (train, valid, test) if graph is not None]
-        vocabulary = (names or Vocabulary((), ())).union(*(graph.vocabulary for graph in present))
+        first = names or Vocabulary((), ())
+        vocabulary = first.union(*(graph.vocabulary for graph in present))
         empty = KnowledgeGraph(vocabulary, np.empty((0, 3), dtype=np.int32))
-        return cls(name, *(empty if g is None else g.with_vocabulary(vocabulary) for g in (train, valid, test)))
+
+        def over_vocabulary(graph: KnowledgeGraph | None) -> KnowledgeGraph:
+            return empty if graph is None else graph.with_vocabulary(vocabulary)
+
+        return cls(name, over_vocabulary(train), over_vocabulary(valid), over_vocabulary(test))
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -58,7 +63,9 @@ class Splits:
 
     def items(self) -> Iterator[tuple[str, KnowledgeGraph]]:
         """Yield ("train", …), ("valid", …), ("test", …)."""
-        yield from (("train", self.train), ("valid", self.valid), ("test", self.test))
+        yield "train", self.train
+        yield "valid", self.valid
+        yield "test", self.test
 
     def together(self) -> KnowledgeGraph:
         """Return the triples of all three splits as one graph."""

@@ -1,4 +1,4 @@
-"""Triples in and out of files, folders, archives, data frames and PyKEEN."""
+"""Read and write triples: files, folders, archives, data frames and PyKEEN."""
 
 from nnmfaug.io.dataframe import from_dataframe, to_dataframe
 from nnmfaug.io.layouts import read_any, read_splits

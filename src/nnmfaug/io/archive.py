@@ -1,4 +1,4 @@
-"""Archives of strangers, unpacked into a folder of ours and nowhere else."""
+"""Archives that are not trusted, unpacked into one folder and nowhere else."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nnmfaug.io.stream import BLOCK, Limits, open_stream
 Member = tuple[str, IO[bytes]]
 
 ZIP_END = struct.Struct("<4s4H2LH")
-"""The record at the end of a zip file: mark, two numbers of disks, two numbers of entries, and so on."""
+"""The record at the end of a zip file: signature, two disk numbers, two numbers of entries, and so on."""
 
 DAMAGED = (
     tarfile.TarError,
@@ -33,41 +33,52 @@ DAMAGED = (
     IndexError,
     RuntimeError,
 )
-"""What the standard library raises for archives that are broken in one way or another."""
+"""Errors of the standard library for damaged archives."""
 
 
 def unpack(path: Path, folder: Path, limits: Limits) -> None:
     """Write the regular files of a tar (packed or not) or zip archive below ``folder``.
 
-    Links, devices, absolute paths, paths with ``..`` and repeated names are errors, and so is an archive that
-    unpacks to too much. Folders are made as files need them; modes and owners are not taken over.
+    Links, devices, absolute paths, paths with ``..``, repeated names, and an unpacked size above the limits are
+    errors. Folders are created as files need them; modes and owners are ignored.
     """
-    opened = _zip_members(path, limits) if zipfile.is_zipfile(path) else _tar_members(path, limits)
+    open_members = _zip_members if zipfile.is_zipfile(path) else _tar_members
     try:
-        with opened as members:
+        with open_members(path, limits) as members:
             for count, (name, file) in enumerate(members, start=1):
                 if count > limits.max_members:
                     raise DataError(f"more than {limits.max_members:,} files in the archive", path=path)
-                _write(file, _place(name, folder, path))
+                target = _target(name, folder, path)
+                _write(file, target)
     except DataError:
         raise
     except DAMAGED as error:
-        raise DataError(f"not an archive that can be read ({error}): fetch it again", path=path) from error
+        raise DataError(f"not a readable archive ({error}): download it again", path=path) from error
 
 
-def _place(name: str, folder: Path, path: Path) -> Path:
-    """Return where a member goes, and make the folders above it."""
-    pure = PurePosixPath(name.replace("\\", "/"))
-    if not pure.parts or pure.is_absolute() or ".." in pure.parts or "\0" in name or ":" in pure.parts[0]:
+def _target(name: str, folder: Path, path: Path) -> Path:
+    """Return the path of a member below ``folder``, and create the folders above it."""
+    member = PurePosixPath(name.replace("\\", "/"))
+    if not _is_safe(member) or "\0" in name:
         raise DataError(f"{name!r} points outside the archive: do not trust this file", path=path)
-    target = folder / pure
+    target = folder / member
     try:
         if target.exists():
-            raise DataError(f"{name!r} is in the archive twice", path=path)
+            raise DataError(f"{name!r} occurs twice in the archive", path=path)
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DataError(f"{name[:80]!r} cannot be a file's name here ({error.strerror})", path=path) from error
+        raise DataError(
+            f"{name[:80]!r} cannot be the name of a file on this system ({error.strerror})", path=path
+        ) from error
     return target
+
+
+def _is_safe(member: PurePosixPath) -> bool:
+    """Whether a path stays below the folder it is joined to, on any system."""
+    if not member.parts or member.is_absolute():
+        return False
+    has_drive = ":" in member.parts[0]
+    return ".." not in member.parts and not has_drive
 
 
 def _write(file: IO[bytes], target: Path) -> None:
@@ -81,66 +92,75 @@ def _tar_members(path: Path, limits: Limits) -> Iterator[Iterator[Member]]:
     with open_stream(path, limits) as stream:
         source = _Measured(stream)
         with tarfile.open(fileobj=cast("IO[bytes]", source), mode="r|") as tar:
-            with closing(_regular(tar, path)) as members:
+            with closing(_regular_members(tar, path)) as members:
                 yield members
-            while source.read(BLOCK):  # to the end, so that checksums are checked
+            while source.read(BLOCK):  # to the end, so that checksums are verified
                 pass
-            # tarfile takes a damaged header, or a file cut between two members, for the end of the archive
-            if source.filled > tar.offset or source.place < tar.offset + tarfile.BLOCKSIZE:
-                raise DataError("truncated or damaged: the archive has no end mark, fetch it again", path=path)
+            # tarfile reads a damaged header, or a file cut between two members, as the end of the archive
+            has_more_data = source.end_of_data > tar.offset
+            has_end_mark = source.n_read >= tar.offset + tarfile.BLOCKSIZE
+            if has_more_data or not has_end_mark:
+                raise DataError("truncated or damaged: no end mark; download it again", path=path)
 
 
-def _regular(tar: tarfile.TarFile, path: Path) -> Generator[Member, None, None]:
+def _regular_members(tar: tarfile.TarFile, path: Path) -> Generator[Member, None, None]:
     for info in tar:
         if info.isdir():
             continue
-        plain = info.isreg() and not info.issparse()  # a sparse file unpacks to more than was read
-        file = tar.extractfile(info) if plain else None
+        is_plain = info.isreg() and not info.issparse()  # a sparse file unpacks to more than was read
+        file = tar.extractfile(info) if is_plain else None
         if file is None:
-            raise DataError(f"{info.name!r} is a link, a device or sparse: do not trust this", path=path)
+            raise DataError(f"{info.name!r} is a link, a device or sparse: do not trust this file", path=path)
         yield info.name, file
 
 
 class _Measured:
-    """Reads through and knows how far it is, and where the last byte was that is not zero."""
+    """Reads a stream; counts the bytes read, and records the end of the last byte that is not zero."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
-        self.place = self.filled = 0
+        self.n_read = 0
+        self.end_of_data = 0
 
     def read(self, size: int = -1, /) -> bytes:
         data = self._stream.read(size)
-        if said := data.rstrip(b"\0"):
-            self.filled = self.place + len(said)
-        self.place += len(data)
+        n_before_zeros = len(data.rstrip(b"\0"))
+        if n_before_zeros:
+            self.end_of_data = self.n_read + n_before_zeros
+        self.n_read += len(data)
         return data
 
 
 @contextmanager
 def _zip_members(path: Path, limits: Limits) -> Iterator[Iterator[Member]]:
     with zipfile.ZipFile(path) as archive:
-        # Damage in the directory of the archive can swallow entries, which zipfile does not notice.
-        with path.open("rb") as file:
-            file.seek(-ZIP_END.size - len(archive.comment), os.SEEK_END)
-            mark, _, _, _, n_entries, *_ = ZIP_END.unpack(file.read(ZIP_END.size))
-        if mark != b"PK\5\6" or (n_entries != 0xFFFF and n_entries != len(archive.infolist())):
-            raise DataError(
-                "truncated or damaged: files are missing from its directory, fetch it again", path=path
-            )
-        with closing(_zipped(archive, path, limits)) as members:
+        _check_directory(archive, path)
+        with closing(_unpacked_members(archive, path, limits)) as members:
             yield members
 
 
-def _zipped(archive: zipfile.ZipFile, path: Path, limits: Limits) -> Generator[Member, None, None]:
+def _check_directory(archive: zipfile.ZipFile, path: Path) -> None:
+    """Raise if entries are missing from a damaged directory, which zipfile does not notice."""
+    with path.open("rb") as file:
+        file.seek(-ZIP_END.size - len(archive.comment), os.SEEK_END)
+        signature, _, _, _, n_entries, *_ = ZIP_END.unpack(file.read(ZIP_END.size))
+    is_complete = n_entries in (0xFFFF, len(archive.infolist()))  # 0xFFFF: the number is elsewhere
+    if signature != b"PK\5\6" or not is_complete:
+        raise DataError("truncated or damaged: files are missing from the directory; download it again", path=path)
+
+
+def _unpacked_members(archive: zipfile.ZipFile, path: Path, limits: Limits) -> Generator[Member, None, None]:
     total = 0
     for info in archive.infolist():
-        kind = info.external_attr >> 28  # the file type of Unix: 8 is a regular file, 10 a link
         if info.is_dir():
             continue
-        if kind not in (0, 8) or info.flag_bits & 1:
-            raise DataError(f"{info.filename!r} is a link or encrypted: do not trust this", path=path)
+        unix_type = info.external_attr >> 28  # 0 is unknown, 8 a regular file, 10 a link
+        is_encrypted = bool(info.flag_bits & 1)
+        if unix_type not in (0, 8) or is_encrypted:
+            raise DataError(f"{info.filename!r} is a link or encrypted: do not trust this file", path=path)
         total += info.file_size  # zipfile never yields more than this
-        if total > limits.max_bytes or total > limits.free_bytes + limits.max_ratio * path.stat().st_size:
+        largest_total = min(limits.max_bytes, limits.free_bytes + limits.max_ratio * path.stat().st_size)
+        if total > largest_total:
             raise DataError("unpacks to too much: if you trust it, unpack it yourself first", path=path)
         with archive.open(info) as file:
             yield info.filename, file

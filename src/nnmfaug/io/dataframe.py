@@ -1,20 +1,21 @@
-"""Graphs from and to data frames of pandas or polars."""
+"""Graphs from data frames of pandas or polars, and to data frames of pandas."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from nnmfaug.core.checks import check_argument
 from nnmfaug.core.errors import DataError
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.io.formats.delimited import read_header
+from nnmfaug.io.formats.dialect import read_header
 
 if TYPE_CHECKING:
     import pandas
 
 
 class DataFrame(Protocol):
-    """What pandas and polars have in common here."""
+    """The methods of pandas and polars data frames that are used here."""
 
     @property
     def columns(self) -> Any: ...  # noqa: ANN401, D102
@@ -27,8 +28,8 @@ def from_dataframe(frame: DataFrame, columns: Sequence[str] | None = None) -> Kn
     Parameters
     ----------
     columns
-        The columns of heads, relations and tails; by default those called head, relation and tail (or subject,
-        predicate, object and so on), else the only three.
+        The columns of heads, relations and tails. Default: the columns called head, relation and tail (or
+        subject, predicate, object and so on), or all columns if there are three.
 
     Examples
     --------
@@ -37,24 +38,25 @@ def from_dataframe(frame: DataFrame, columns: Sequence[str] | None = None) -> Kn
     >>> from_dataframe(frame).labels()
     [('a', 'likes', 'b')]
     """
-    if columns is None:
-        given = list(frame.columns)
-        named = read_header([str(name).encode() for name in given])
-        columns = [given[i] for i in named] if named else given
-    columns = list(columns)
-    if len(columns) != 3 or len(set(columns)) != 3:
-        msg = f"columns={columns}: three different ones are needed, of heads, relations and tails"
-        raise ValueError(msg)
+    columns = _default_columns(frame) if columns is None else list(columns)
+    are_three = len(columns) == 3 and len(set(columns)) == 3
+    check_argument("columns", columns, are_three, "three different columns: heads, relations and tails")
     cells = [frame[column].to_list() for column in columns]
-    for row, names in enumerate(zip(*cells, strict=True)):
-        wrong = next((name for name in names if not isinstance(name, str) or not name), None)
-        if wrong is not None or None in names:
-            raise DataError(f"row {row} of the data frame: {names!r} must be three names, text and not empty")
-    return KnowledgeGraph.from_labels(zip(*cells, strict=True))
+    rows = list(zip(*cells, strict=True))
+    for number, names in enumerate(rows):
+        if not all(isinstance(name, str) and name for name in names):
+            raise DataError(f"row {number} of the data frame: {names!r} must be three names, text and not empty")
+    return KnowledgeGraph.from_labels(rows)
+
+
+def _default_columns(frame: DataFrame) -> list[str]:
+    columns = list(frame.columns)
+    places = read_header([str(name).encode() for name in columns])
+    return columns if places is None else [columns[place] for place in places]
 
 
 def to_dataframe(graph: KnowledgeGraph) -> pandas.DataFrame:
-    """Return the named triples as a pandas data frame with columns head, relation, tail, in order."""
+    """Return the named triples as a pandas data frame with columns head, relation and tail, in order."""
     import pandas
 
     return pandas.DataFrame(graph.labels(), columns=["head", "relation", "tail"])

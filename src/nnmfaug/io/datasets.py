@@ -1,4 +1,4 @@
-"""Data sets by name: where their files are. Nothing is downloaded unless :func:`fetch` is called."""
+"""Data sets by name, and the places of their files. Only :func:`fetch` downloads anything."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BASE_URL = "https://github.com/louisccc/KGppler/raw/master/datasets/"
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set that can be named: a folder of PyKEEN, or an archive with its checksum."""
+    """A data set with a name: a folder of PyKEEN, or an archive with its checksum."""
 
     name: str
     about: str
@@ -26,9 +26,9 @@ class Dataset:
 
 
 _ALL = (
-    Dataset("nations", "14 countries, 55 relations; comes with PyKEEN"),
-    Dataset("kinships", "104 members of the Alyawarra, 25 terms of kinship; comes with PyKEEN"),
-    Dataset("umls", "135 medical concepts, 46 relations; comes with PyKEEN"),
+    Dataset("nations", "14 countries, 55 relations; included in PyKEEN"),
+    Dataset("kinships", "104 members of the Alyawarra, 25 terms of kinship; included in PyKEEN"),
+    Dataset("umls", "135 medical concepts, 46 relations; included in PyKEEN"),
     Dataset(
         "dl50a",
         "layers and settings of 50 deep learning architectures",
@@ -53,36 +53,40 @@ DATASETS: Mapping[str, Dataset] = MappingProxyType({dataset.name: dataset for da
 
 
 def find(name: str) -> Dataset | None:
-    """Return the data set of that name, in any case of letters."""
+    """Return the data set of that name, or None; upper and lower case are equal."""
     return DATASETS.get(name.lower())
 
 
 def locate(dataset: Dataset) -> Path:
-    """Return where the data set lies on this machine: a folder of splits, or a checked archive.
+    """Return the path of a data set on this machine: a folder of splits, or a verified archive.
 
-    An archive is looked for in the folder ``NNMFAUG_DATA``, if that is set, then where :func:`fetch` puts it.
+    An archive is searched for in the folder ``NNMFAUG_DATA``, if that is set, then in the cache of :func:`fetch`.
     """
     if not dataset.archive:
         return _pykeen_folder(dataset)
-    given = os.environ.get("NNMFAUG_DATA")
-    folders = [Path(given), cache_folder()] if given else [cache_folder()]
-    path = next((folder / dataset.archive for folder in folders if (folder / dataset.archive).is_file()), None)
+    data_folder = os.environ.get("NNMFAUG_DATA")
+    folders = [Path(data_folder), cache_folder()] if data_folder else [cache_folder()]
+    paths = [folder / dataset.archive for folder in folders]
+    path = next((path for path in paths if path.is_file()), None)
     if path is None:
-        path = folders[0] / dataset.archive
-        where = f"the folder NNMFAUG_DATA has no {dataset.archive}" if given else "it is not on this machine"
-        raise DataError(
-            f"{dataset.name}: {where}; to download it: nnmfaug datasets fetch {dataset.name}", path=path
-        )
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != dataset.sha256:
-        cure = "fetch it again" if path.parent == cache_folder() else "replace or delete it"
-        msg = f"not the published archive (sha256 {found[:12]}…, expected {dataset.sha256[:12]}…): {cure}"
-        raise DataError(msg, path=path)
+        where = f"the folder NNMFAUG_DATA has no {dataset.archive}" if data_folder else "not on this machine"
+        advice = f"to download it: nnmfaug datasets fetch {dataset.name}"
+        raise DataError(f"{dataset.name}: {where}; {advice}", path=paths[0])
+    _check_archive(path, dataset)
     return path
 
 
+def _check_archive(path: Path, dataset: Dataset) -> None:
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    if sha256 == dataset.sha256:
+        return
+    cure = "delete it and download it again" if path.parent == cache_folder() else "replace or delete it"
+    msg = f"not the published archive (sha256 {sha256[:12]}…, expected {dataset.sha256[:12]}…): {cure}"
+    raise DataError(msg, path=path)
+
+
 def is_local(dataset: Dataset) -> bool:
-    """Whether :func:`locate` would find it."""
+    """Whether :func:`locate` finds the data set."""
     try:
         locate(dataset)
     except DataError:
@@ -91,38 +95,38 @@ def is_local(dataset: Dataset) -> bool:
 
 
 def fetch(dataset: Dataset, base_url: str = BASE_URL, *, progress: bool = False) -> Path:
-    """Download the archive into the cache, unless it is there; the checksum must be right."""
+    """Download the archive into the cache unless it is there, verify its checksum, and return its path."""
     if not dataset.archive:
         return _pykeen_folder(dataset)
     import pooch
     import requests
 
     pooch.get_logger().setLevel("ERROR")
+    url = base_url + dataset.archive
     downloader = pooch.HTTPDownloader(timeout=30, progressbar=progress)
     try:
-        found = pooch.retrieve(
-            base_url + dataset.archive,
+        path = pooch.retrieve(
+            url,
             known_hash=f"sha256:{dataset.sha256}",
             fname=dataset.archive,
             path=cache_folder(),
             downloader=downloader,
         )
     except (ValueError, requests.RequestException, OSError) as error:
-        msg = f"could not be downloaded from {base_url}{dataset.archive}: {error}"
-        raise DataError(f"{dataset.name}: {msg}") from error
-    return Path(found)
+        raise DataError(f"{dataset.name}: could not be downloaded from {url}: {error}") from error
+    return Path(path)
 
 
 def cache_folder() -> Path:
-    """Where downloads are kept."""
+    """Return the folder of downloaded archives."""
     import pooch
 
     return Path(pooch.os_cache("nnmfaug"))
 
 
 def _pykeen_folder(dataset: Dataset) -> Path:
-    """Find the data files of the installed PyKEEN without importing it, which would load torch."""
+    """Return the folder of a data set in the installed PyKEEN, without importing it, which would load torch."""
     spec = importlib.util.find_spec("pykeen")
     if spec is None or not spec.submodule_search_locations:
-        raise DataError(f"{dataset.name} comes with PyKEEN: pip install 'nnmfaug[train]'")
+        raise DataError(f"{dataset.name} is included in PyKEEN: pip install 'nnmfaug[train]'")
     return Path(spec.submodule_search_locations[0]) / "datasets" / dataset.name

@@ -1,4 +1,4 @@
-"""Graphs from and to PyKEEN's triples factories."""
+"""Graphs from triples factories of PyKEEN, and to them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def from_pykeen(factory: CoreTriplesFactory) -> KnowledgeGraph:
-    """Make a graph of a PyKEEN triples factory; without labels, the ids become the names."""
+    """Return the graph of a PyKEEN triples factory; without labels, the ids become the names."""
     entities = _labels(getattr(factory, "entity_id_to_label", None), factory.num_entities)
     relations = _labels(getattr(factory, "relation_id_to_label", None), factory.real_num_relations)
     vocabulary = Vocabulary.from_names(entities, relations)
@@ -30,8 +30,8 @@ def from_pykeen(factory: CoreTriplesFactory) -> KnowledgeGraph:
 def to_pykeen(graph: KnowledgeGraph, *, reciprocal: bool = False) -> TriplesFactory:
     """Return a PyKEEN triples factory over the whole vocabulary, with the same ids and the same order.
 
-    So no test triple is dropped, as PyKEEN's own data sets do (pykeen #910). ``reciprocal`` lets it make inverse
-    triples.
+    So no test triple is dropped, unlike in PyKEEN's own data sets (pykeen #910). With ``reciprocal`` the factory
+    creates inverse triples.
     """
     import torch
     from pykeen.triples import TriplesFactory

@@ -1,4 +1,4 @@
-"""What is in one file: a tally of its lines, the accepted rows, and how they become a graph."""
+"""The content of one file: counts of its lines, its accepted rows, and the graph they make."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ class Tally:
         self.counts[kind] += n_lines
 
     def reject(self, reason: str, text: bytes, *, n_lines: int = 1) -> None:
-        """Count rejected lines; they end where the tally stands."""
-        self.rejects.append(Reject(self.line + 1, reason, text.decode(errors="backslashreplace")))
+        """Count the next lines as one rejected row, and keep its text."""
+        shown = text.decode(errors="backslashreplace")
+        self.rejects.append(Reject(self.line + 1, reason, shown))
         self.counts["rejected"] += n_lines
 
     @property
@@ -44,23 +45,39 @@ class Tally:
         return self.counts.total()
 
     def report(self, path: str, format_name: str, notes: tuple[str, ...] = (), literals: int = 0) -> ReadReport:
-        """Sum up."""
+        """Return the report of all lines counted so far."""
         if self.hash_names:
-            notes += (f"rows that begin with # but have the shape of triples, read as triples: {self.hash_names}",)
+            notes += (f"rows that begin with # and have the shape of triples, read as triples: {self.hash_names}",)
         if literals:
             notes += (f"statements with a text or a number in place of an entity, left out: {literals}",)
-        counts = {str(kind): count for kind, count in self.counts.items()}
-        rejects = tuple(self.rejects)
         return ReadReport(
-            path, format_name, **{"accepted": 0, **counts}, rejects=rejects, notes=notes, literals=literals
+            path=path,
+            format=format_name,
+            accepted=self.counts["accepted"],
+            rejected=self.counts["rejected"],
+            blank=self.counts["blank"],
+            comment=self.counts["comment"],
+            header=self.counts["header"],
+            literals=literals,
+            rejects=tuple(self.rejects),
+            notes=notes,
         )
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of ids into two lists of names, which need not be sorted.
+    """Rows of ids, and the names they refer to, which need not be sorted.
 
-    ``lines`` holds the line of each row, where the reader kept the order of the file.
+    Parameters
+    ----------
+    entities, relations
+        The names; an id is the position of a name.
+    ids : ndarray of shape (n_rows, 3)
+        Ids of head, relation and tail.
+    report
+        The report of all lines of the file.
+    lines : ndarray of shape (n_rows,), optional
+        The line of each row, if the reader kept the order of the file; 0 if it is not known.
     """
 
     entities: list[str]
@@ -70,11 +87,11 @@ class Table:
     lines: NDArray[np.int64] | None = None
 
     def graph(self) -> KnowledgeGraph:
-        """The rows as a graph with its triples sorted."""
+        """Return the rows as a graph with sorted triples."""
         return self._graph(Vocabulary.from_names(self.entities, self.relations), sort=True)
 
     def ordered_graph(self, vocabulary: Vocabulary) -> KnowledgeGraph:
-        """The rows as a graph over a given vocabulary, in the order of the file."""
+        """Return the rows as a graph over a given vocabulary, in the order of the file."""
         return self._graph(vocabulary, sort=False)
 
     def _graph(self, vocabulary: Vocabulary, *, sort: bool) -> KnowledgeGraph:
@@ -86,7 +103,7 @@ class Table:
 
     def _ids(self, vocabulary: Vocabulary) -> IntArray:
         if tuple(self.entities) == vocabulary.entities and tuple(self.relations) == vocabulary.relations:
-            return self.ids  # as DuckDB made them
+            return self.ids  # DuckDB numbers names in sorted order
         entities = _places(self.entities, vocabulary.entity_ids)
         relations = _places(self.relations, vocabulary.relation_ids)
         h, r, t = self.ids.T
@@ -100,14 +117,21 @@ class Table:
             return
         row = int(unknown[0])
         column = int(np.argmin(ids[row]))
-        name = (self.relations if column == 1 else self.entities)[self.ids[row, column]]
-        msg = f"the {('head', 'relation', 'tail')[column]} {name!r} is not a name of the graph"
-        line = int(self.lines[row]) or None if self.lines is not None else None  # Turtle has no lines to name
-        raise DataError(f"{msg} ({len(unknown)} such rows)", path=self.report.path, line=line)
+        role = ("head", "relation", "tail")[column]
+        names = self.relations if role == "relation" else self.entities
+        name = names[self.ids[row, column]]
+        msg = f"the {role} {name!r} is not a name of the graph ({len(unknown)} such rows)"
+        raise DataError(msg, path=self.report.path, line=self._line(row))
+
+    def _line(self, row: int) -> int | None:
+        """Return the line of a row, if it is known; statements of Turtle have none."""
+        if self.lines is None or self.lines[row] == 0:
+            return None
+        return int(self.lines[row])
 
 
 class Numbering(dict[str, int]):
-    """Numbers names as they are first asked for."""
+    """Numbers names in the order in which they are first looked up."""
 
     def __missing__(self, name: str) -> int:
         number = self[name] = len(self)
@@ -116,7 +140,7 @@ class Numbering(dict[str, int]):
 
 @dataclass
 class Interner:
-    """Gathers named rows one by one and numbers the names as they come."""
+    """Collects named rows one by one, and numbers the names in order of occurrence."""
 
     entities: Numbering = field(default_factory=Numbering)
     relations: Numbering = field(default_factory=Numbering)
@@ -124,12 +148,12 @@ class Interner:
     lines: array[int] = field(default_factory=lambda: array("q"))
 
     def add(self, head: str, relation: str, tail: str, line: int = 0) -> None:
-        """Take one row."""
+        """Add one row."""
         self.ids.extend((self.entities[head], self.relations[relation], self.entities[tail]))
         self.lines.append(line)
 
     def table(self, report: ReadReport) -> Table:
-        """Return all rows taken so far, in order."""
+        """Return all rows added so far, in order."""
         ids = np.array(self.ids, dtype=np.int32).reshape(-1, 3)
         lines = np.array(self.lines, dtype=np.int64)
         return Table(list(self.entities), list(self.relations), ids, report, lines)
@@ -140,17 +164,22 @@ def _places(names: list[str], ids: dict[str, int]) -> IntArray:
 
 
 def _oddities(names: list[str]) -> list[str]:
-    """What is kept but likely a mistake, with counts."""
+    """Return notes on names that are kept but are likely to be mistakes, with counts."""
     text = "".join(names)
     if text.isascii() and text.isprintable() and " " not in text:
         return []
-    odd = [name for name in names if not (name.isascii() and name.isprintable()) or name != name.strip()]
-    control = sum(any(unicodedata.category(c) in ("Cc", "Zl", "Zp") for c in name) for name in odd)
-    spaced = sum(name != name.strip() for name in odd)
-    unnormal = sum(not unicodedata.is_normalized("NFC", name) for name in odd)
-    found = {
-        "hold control characters or line separators": control,
-        "begin or end with white space": spaced,
-        "are not in Unicode normal form NFC": unnormal,
+    odd_names = [name for name in names if _is_odd(name)]
+    counts = {
+        "contain control characters or line separators": sum(map(_has_control_character, odd_names)),
+        "begin or end with white space": sum(name != name.strip() for name in odd_names),
+        "are not in Unicode normal form NFC": sum(not unicodedata.is_normalized("NFC", n) for n in odd_names),
     }
-    return [f"{count} names {what}; kept as they are" for what, count in found.items() if count]
+    return [f"names that {oddity}, kept unchanged: {count}" for oddity, count in counts.items() if count]
+
+
+def _is_odd(name: str) -> bool:
+    return not (name.isascii() and name.isprintable()) or name != name.strip()
+
+
+def _has_control_character(name: str) -> bool:
+    return any(unicodedata.category(character) in ("Cc", "Zl", "Zp") for character in name)

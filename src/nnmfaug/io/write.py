@@ -1,4 +1,4 @@
-"""Graphs and splits to files that other tools read."""
+"""Write graphs and splits to files that other tools read."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from nnmfaug.core.checks import check_argument
 from nnmfaug.core.errors import DataError
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.splits import Splits
 from nnmfaug.graph.vocabulary import LabelledTriple
+from nnmfaug.io.detect import opens_a_table, plain_suffix
 from nnmfaug.io.files import open_text, replacing
-from nnmfaug.io.formats import rdf
 from nnmfaug.io.formats.ids import LIBKGE, OPENKE, IdLayout
+from nnmfaug.io.formats.n_triples import n_triples
 from nnmfaug.io.formats.quoted import MAX_RECORD_LINES
-from nnmfaug.io.read import opens_a_table, plain_suffix
 
 Layout = Literal["pykeen", "dglke", "libkge", "openke"]
 HEADER: LabelledTriple = ("head", "relation", "tail")
@@ -26,10 +28,11 @@ NEEDS_QUOTES = re.compile(r'[",\r\n#\ufeff]|^ | $')
 
 
 def write_triples(graph: KnowledgeGraph, path: str | Path, *, prefix: str | None = None) -> None:
-    """Write the triples in order, as TSV, CSV, N-Triples or Parquet by the suffix, packed by .gz, .bz2, .zst.
+    """Write the triples in order, as TSV, CSV, N-Triples or Parquet.
 
-    The file appears whole or not at all. A name that the format cannot hold is a :class:`DataError`; for
-    N-Triples, ``prefix`` makes IRIs of names that are none, and reading with the same prefix undoes that.
+    The suffix of ``path`` selects the format; a second suffix .gz, .bz2 or .zst packs the file. The file is
+    written completely or not at all. A name that the format cannot represent is a :class:`DataError`. In
+    N-Triples, ``prefix`` turns such a name into an IRI, and reading with the same prefix undoes that.
     """
     path = Path(path)
     check_writable(path)
@@ -38,7 +41,7 @@ def write_triples(graph: KnowledgeGraph, path: str | Path, *, prefix: str | None
 
 
 def write_draft(graph: KnowledgeGraph, draft: Path, path: Path, *, prefix: str | None) -> None:
-    """Write to ``draft`` what is to become ``path``."""
+    """Write to ``draft``, in the format of ``path``."""
     suffix = plain_suffix(path)
     if suffix == ".parquet":
         from nnmfaug.io.formats.duckdb import write_parquet
@@ -46,12 +49,14 @@ def write_draft(graph: KnowledgeGraph, draft: Path, path: Path, *, prefix: str |
         write_parquet(graph, draft)
         return
     with open_text(draft, path) as file:
-        file.writelines(WRITERS[suffix](graph.labels(), path, prefix))
+        lines = WRITERS[suffix](graph.labels(), path, prefix)
+        file.writelines(lines)
 
 
 def check_writable(path: Path) -> None:
-    """Raise if the name of a file does not say in which format it is to be written."""
-    if plain_suffix(path) not in WRITERS and path.suffix.lower() != ".parquet":
+    """Raise unless the suffix of a file is that of a format that can be written."""
+    is_parquet = path.suffix.lower() == ".parquet"
+    if plain_suffix(path) not in WRITERS and not is_parquet:
         raise DataError(
             "name the file .tsv, .txt, .csv, .nt (these also with .gz, .bz2, .zst) or .parquet", path=path
         )
@@ -60,28 +65,26 @@ def check_writable(path: Path) -> None:
 def write_splits(splits: Splits, folder: str | Path, layout: Layout = "pykeen") -> None:
     """Write train, valid and test into a folder that PyKEEN, DGL-KE, LibKGE or OpenKE reads without code.
 
-    The folder may hold the same files from before, which are replaced, but no others.
+    Files of an earlier call are replaced. Any other file in the folder is an error.
     """
+    check_argument("layout", layout, layout in get_args(Layout), f"one of {', '.join(get_args(Layout))}")
     folder = Path(folder)
-    if layout in TRAPS:
-        trap, why = TRAPS[layout]
-        # PyKEEN cannot read an empty file; that a split is empty is said by no file at all.
-        parts = {name: _refuse(graph.labels(), folder, trap, why) for name, graph in splits.items() if len(graph)}
-        write_files(folder, {f"{name}.txt": _tsv(rows, folder) for name, rows in parts.items()})
-    elif layout in ID_LAYOUTS:
+    if layout in ID_LAYOUTS:
         write_files(folder, _id_files(splits, folder, ID_LAYOUTS[layout]))
     else:
-        msg = f"layout={layout!r}: must be one of {', '.join(get_args(Layout))}"
-        raise ValueError(msg)
+        write_files(folder, _text_files(splits, folder, TRAPS[layout]))
 
 
 def write_files(folder: Path, files: dict[str, Iterator[str]]) -> None:
     """Write several files, all of them or none."""
-    found = [path.name for path in folder.iterdir() if not path.name.startswith(".")] if folder.is_dir() else []
-    others = sorted(set(found) - set(files))
-    if others or (folder.exists() and not folder.is_dir()):
-        what = f"the folder holds other files ({', '.join(others[:5])})" if others else "this is a file"
-        raise DataError(f"{what}: name a new folder", path=folder)
+    if folder.exists() and not folder.is_dir():
+        raise DataError("this is a file: name a new folder", path=folder)
+    present = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    others = sorted(name for name in present - set(files) if not name.startswith("."))
+    if others:
+        raise DataError(
+            f"the folder contains other files ({', '.join(others[:5])}): name a new folder", path=folder
+        )
     with ExitStack() as drafts:
         for name, lines in files.items():
             draft = drafts.enter_context(replacing(folder / name))
@@ -91,14 +94,14 @@ def write_files(folder: Path, files: dict[str, Iterator[str]]) -> None:
 
 def _tsv(rows: Iterable[LabelledTriple], path: Path) -> Iterator[str]:
     for row in rows:
-        if any(LINE_BREAKERS.search(name) for name in row):
-            name = next(name for name in row if LINE_BREAKERS.search(name))
-            raise DataError(f"the name {name!r} holds a tab or line end: write .csv or .parquet", path=path)
+        for name in row:
+            if LINE_BREAKERS.search(name):
+                raise DataError(f"the name {name!r} contains a tab or line end: write .csv or .parquet", path=path)
         yield "\t".join(row) + "\n"
 
 
 def _tsv_file(rows: Iterable[LabelledTriple], path: Path, _prefix: str | None) -> Iterator[str]:
-    """With a header, if the first triple would be taken for one or for another format."""
+    """Yield the lines of TSV, with a header if the first triple would be read as one, or as another format."""
     lines = _tsv(rows, path)
     first = next(lines, "")
     if first and not opens_a_table(first.encode()):
@@ -109,50 +112,66 @@ def _tsv_file(rows: Iterable[LabelledTriple], path: Path, _prefix: str | None) -
 
 def _csv(rows: Iterable[LabelledTriple], path: Path, _prefix: str | None) -> Iterator[str]:
     for row in (HEADER, *rows):
-        line = ",".join(f'"{n.replace(chr(34), chr(34) * 2)}"' if NEEDS_QUOTES.search(n) else n for n in row)
+        line = ",".join(_quote(name) for name in row)
         if len(line.encode().splitlines()) >= MAX_RECORD_LINES:
-            raise DataError(f"a name of {row!r} holds too many line ends: write .parquet", path=path)
+            raise DataError(f"a name of {row!r} contains too many line ends: write .parquet", path=path)
         yield line + "\n"
+
+
+def _quote(name: str) -> str:
+    if not NEEDS_QUOTES.search(name):
+        return name
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'
 
 
 WRITERS: dict[str, Callable[[Iterable[LabelledTriple], Path, str | None], Iterator[str]]] = {
     ".tsv": _tsv_file,
     ".txt": _tsv_file,
     ".csv": _csv,
-    ".nt": rdf.n_triples,
+    ".nt": n_triples,
 }
 
 
-TRAPS: dict[str, tuple[re.Pattern[str], str]] = {
-    # PyKEEN 1.11 reads TSV with quotes on: a name that opens with one swallows the lines up to the next.
-    "pykeen": (
-        re.compile(r'^"'),
-        "PyKEEN's reader would merge lines; --layout openke keeps it, and so does na.to_pykeen",
-    ),
-    "dglke": (re.compile(r"^\s|\s$"), "DGL-KE's reader strips white space at the ends of a line"),
+@dataclass(frozen=True)
+class Trap:
+    """Names that the reader of a library would change, and how."""
+
+    pattern: re.Pattern[str]
+    effect: str
+
+
+TRAPS = {
+    # PyKEEN 1.11 reads TSV with quotes: a name that begins with one merges the lines up to the next quote.
+    "pykeen": Trap(re.compile(r'^"'), "PyKEEN's reader would merge lines; use --layout openke or na.to_pykeen"),
+    "dglke": Trap(re.compile(r"^\s|\s$"), "DGL-KE's reader strips white space at the ends of a line"),
 }
+"""Layout of text files → its trap."""
 ID_LAYOUTS = {"libkge": LIBKGE, "openke": OPENKE}
+"""Layout of files of ids → its files."""
 
 
-def _refuse(
-    rows: Iterable[LabelledTriple], path: Path, trap: re.Pattern[str], why: str
-) -> Iterator[LabelledTriple]:
-    for i, row in enumerate(rows):
+def _text_files(splits: Splits, folder: Path, trap: Trap) -> dict[str, Iterator[str]]:
+    # PyKEEN cannot read an empty file, so an empty split has no file.
+    rows = {name: _avoid(trap, graph.labels(), folder) for name, graph in splits.items() if len(graph)}
+    return {f"{name}.txt": _tsv(labels, folder) for name, labels in rows.items()}
+
+
+def _avoid(trap: Trap, rows: Iterable[LabelledTriple], path: Path) -> Iterator[LabelledTriple]:
+    """Yield the rows; raise at a name that would be changed, or a first row that would not be read as a row."""
+    for number, row in enumerate(rows):
         for name in row:
-            if trap.search(name):
-                raise DataError(f"the name {name!r} would not survive: {why}", path=path)
-        if i == 0 and not opens_a_table("\t".join(row).encode()):
-            raise DataError(
-                f"the triple {row!r} at the top of a file would be taken for something else", path=path
-            )
+            if trap.pattern.search(name):
+                raise DataError(f"the name {name!r} would be changed: {trap.effect}", path=path)
+        if number == 0 and not opens_a_table("\t".join(row).encode()):
+            raise DataError(f"the triple {row!r} would not be read as a triple at the top of a file", path=path)
         yield row
 
 
 def _id_files(splits: Splits, folder: Path, layout: IdLayout) -> dict[str, Iterator[str]]:
-    entities, relations = splits.vocabulary.entities, splits.vocabulary.relations
     files = {
-        layout.entities: _id_lines(entities, folder, layout),
-        layout.relations: _id_lines(relations, folder, layout),
+        layout.entities: _id_lines(splits.vocabulary.entities, folder, layout),
+        layout.relations: _id_lines(splits.vocabulary.relations, folder, layout),
     }
     for name, graph in splits.items():
         files[layout.split.format(name)] = _id_rows(graph, layout)
@@ -166,7 +185,8 @@ def _id_lines(names: tuple[str, ...], folder: Path, layout: IdLayout) -> Iterato
         yield f"{len(names)}\n"
     for number, name in enumerate(names):
         if LINE_BREAKERS.search(name):
-            raise DataError(f"the name {name!r} holds a tab or line end: no {layout.name} file can", path=folder)
+            msg = f"the name {name!r} contains a tab or line end, which {layout.name} files cannot"
+            raise DataError(msg, path=folder)
         yield f"{number}\t{name}\n" if layout.id_first else f"{name}\t{number}\n"
 
 

@@ -10,6 +10,7 @@ import nnmfaug as na
 from nnmfaug.augmenters.nnmf.affinity import Affinity
 from nnmfaug.core.arrays import Array
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from tests.examples import examples
 
 
 @st.composite
@@ -38,7 +39,7 @@ def distinct(graph: KnowledgeGraph) -> Affinity:
 
 
 @given(graph=toy_graphs())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_statistics_equal_those_of_the_explicit_matrix_with_equal_rows_once_or_each(graph: KnowledgeGraph) -> None:
     c = explicit(graph)
     for affinity in (Affinity.of(graph.counts), distinct(graph)):
@@ -49,7 +50,7 @@ def test_statistics_equal_those_of_the_explicit_matrix_with_equal_rows_once_or_e
 
 
 @given(graph=toy_graphs())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_rows_and_entries_equal_those_of_the_explicit_matrix(graph: KnowledgeGraph) -> None:
     c = explicit(graph)
     affinity = Affinity.of(graph.counts)
@@ -60,7 +61,7 @@ def test_rows_and_entries_equal_those_of_the_explicit_matrix(graph: KnowledgeGra
 
 
 @given(graph=toy_graphs())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_products_sum_over_all_rows_of_the_full_matrix(graph: KnowledgeGraph) -> None:
     c = explicit(graph)
     heads = graph.counts.head_rows

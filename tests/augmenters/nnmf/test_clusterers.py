@@ -20,6 +20,7 @@ from nnmfaug.augmenters.nnmf.agglomeration import Centres, Linkage, Matrix, cut,
 from nnmfaug.augmenters.nnmf.clusterers import DBSCAN, HDBSCAN, Agglomerative, KMeans, cost
 from nnmfaug.augmenters.nnmf.partition import Clusterer, Partition, cluster
 from nnmfaug.core.progress import reporting_to
+from tests.examples import examples
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.intp]
@@ -183,7 +184,7 @@ def test_ward_finds_small_differences_far_from_the_origin() -> None:
     assert agreement(truth, fit(Agglomerative(5), rows).labels) == 1.0
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     st.lists(st.tuples(*[st.integers(0, 3)] * 2, st.integers(1, 3)), min_size=1, max_size=25),
     st.integers(1, 9),

@@ -16,14 +16,13 @@ from sklearn import decomposition as sklearn_decomposition
 from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]
 
 import nnmfaug as na
-from nnmfaug.augmenters.nnmf import nmf as embedding, nndsvd as decomposition, spectral
+from nnmfaug.augmenters.nnmf import nmf, nndsvd, spectral
 from nnmfaug.augmenters.nnmf.affinity import Affinity
 from nnmfaug.augmenters.nnmf.nmf import NMF, ConvergenceWarning, Factors, Start
 from nnmfaug.augmenters.nnmf.spectral import Spectral
-from nnmfaug.core import parallel as engine
+from nnmfaug.core import parallel, sparse
 from nnmfaug.core.arrays import Array
 from nnmfaug.core.sparse import DistinctRows
-from nnmfaug.graph import counts as counts_module
 from nnmfaug.graph.counts import Counts
 
 Row = tuple[str, str, str]
@@ -319,7 +318,7 @@ def test_blas_has_one_thread_inside_and_gets_the_others_back(
     method: NMF | Spectral, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inside: list[set[int]] = []
-    plain = decomposition.triangle
+    plain = nndsvd.triangle
 
     def threads() -> set[int]:
         return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
@@ -328,7 +327,7 @@ def test_blas_has_one_thread_inside_and_gets_the_others_back(
         inside.append(threads())
         return plain(side, more)
 
-    for module in (decomposition, embedding, spectral):
+    for module in (nndsvd, nmf, spectral):
         monkeypatch.setattr(module, "triangle", watched)
     with threadpool_limits(2, "blas"):
         method.fit(load("nations"))
@@ -343,9 +342,9 @@ def test_many_blocks_of_rows_give_what_one_gives(method: NMF | Spectral, monkeyp
 
     def small(n_rows: int, size: int = 0) -> list[slice]:
         assert size >= 0
-        return engine.blocks(n_rows, size=7)
+        return parallel.blocks(n_rows, size=7)
 
-    for module in (counts_module, decomposition, embedding):
+    for module in (sparse, nndsvd, nmf):
         monkeypatch.setattr(module, "blocks", small)
     np.testing.assert_allclose(method.fit(load("umls")).features, whole, rtol=0, atol=1e-9 * np.abs(whole).max())
 
@@ -433,8 +432,8 @@ def test_the_used_part_of_distinct_rows_is_what_the_used_part_has_distinct() -> 
     rows: list[Row] = [("b", "r", "c"), ("d", "r", "c"), ("d", "s", "b"), ("e", "r", "c"), ("f", "t", "f")]
     counts = toy(rows)  # f has no triple that counts, and t none at all
     for matrix, distinct in ((counts.heads, counts.head_rows), (counts.tails, counts.tail_rows)):
-        found = decomposition.used_rows(distinct, counts.seen)
-        expected = DistinctRows.of(decomposition.used(matrix, counts.seen))
+        found = nndsvd.used_rows(distinct, counts.seen)
+        expected = DistinctRows.of(nndsvd.used(matrix, counts.seen))
         np.testing.assert_array_equal(found.rows.toarray(), expected.rows.toarray())
         np.testing.assert_array_equal(found.inverse, expected.inverse)
         np.testing.assert_array_equal(found.counts, expected.counts)

@@ -12,6 +12,7 @@ import nnmfaug as na
 from nnmfaug.augmenters.rules.steps import BoolMatrix, StepPairs, Steps, ends, without_diagonal
 from nnmfaug.graph.keys import SortedKeys
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from tests.examples import examples
 
 Pair = tuple[int, int]
 LOOP_AND_CYCLE = [("a", "r", "a"), ("a", "r", "b"), ("b", "r", "c"), ("c", "s", "a"), ("a", "s", "b")]
@@ -48,7 +49,7 @@ def stored_pairs(matrix: BoolMatrix) -> set[Pair]:
 
 
 @given(graph=toy_graphs())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_the_matrix_of_a_step_has_its_pairs_and_the_inverse_step_has_the_transpose(graph: KnowledgeGraph) -> None:
     steps = Steps(graph)
     for step, matrix in enumerate(steps.matrices):
@@ -58,7 +59,7 @@ def test_the_matrix_of_a_step_has_its_pairs_and_the_inverse_step_has_the_transpo
 
 
 @given(graph=toy_graphs())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_a_body_joins_the_ends_of_all_paths_without_a_repeated_entity(graph: KnowledgeGraph) -> None:
     steps = Steps(graph)
     for length in (1, 2, 3):
@@ -68,7 +69,7 @@ def test_a_body_joins_the_ends_of_all_paths_without_a_repeated_entity(graph: Kno
 
 
 @given(graph=toy_graphs())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_path_counts_include_paths_that_return(graph: KnowledgeGraph) -> None:
     steps = Steps(graph)
     for path in itertools.product(range(steps.n_steps), repeat=2):
@@ -76,7 +77,7 @@ def test_path_counts_include_paths_that_return(graph: KnowledgeGraph) -> None:
 
 
 @given(graph=toy_graphs())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_starts_degrees_and_shared_pairs_equal_those_of_the_triples(graph: KnowledgeGraph) -> None:
     steps = Steps(graph)
     pairs = [walk_step(graph, step) for step in range(steps.n_steps)]
@@ -104,7 +105,7 @@ def test_the_inverse_of_no_step_is_no_step() -> None:
 
 class TestStepPairs:
     @given(graph=toy_graphs())
-    @settings(max_examples=40)
+    @settings(max_examples=examples(40))
     def test_exactly_the_pairs_of_the_graph_are_found_with_all_their_steps(self, graph: KnowledgeGraph) -> None:
         steps = Steps(graph)
         keys = np.arange(steps.n**2)

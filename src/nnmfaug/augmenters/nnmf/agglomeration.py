@@ -294,5 +294,5 @@ def _side(rows: Array, weights: Array) -> Bools:
     _, axes = np.linalg.eigh(scatter)
     left: Bools = centred @ axes[:, -1] <= 0
     if left.all() or not left.any():  # rows that differ by rounding alone
-        return np.arange(len(rows)) == 0
+        left = np.arange(len(rows)) == 0
     return left

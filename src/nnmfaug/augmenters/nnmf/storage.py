@@ -1,6 +1,7 @@
-"""A fitted distribution as one file: an uncompressed ``.npz`` without pickles, the same bytes every time.
+"""A fitted distribution as one file: an uncompressed ``.npz`` without pickles.
 
-Its entry ``meta`` is JSON with the names and settings. Counts are not stored, they follow from the triples.
+Equal distributions give equal bytes. The entry ``meta`` is JSON with names and settings. Counts are not stored,
+since they follow from the triples.
 """
 
 from __future__ import annotations
@@ -14,36 +15,39 @@ import numpy as np
 
 from nnmfaug.augmenters.nnmf.distribution import TripleDistribution
 from nnmfaug.augmenters.nnmf.law import ClusterLaw
-from nnmfaug.augmenters.nnmf.nmf import Embedding, Factors
-from nnmfaug.augmenters.nnmf.partition import Partition
+from nnmfaug.augmenters.nnmf.nmf import Factors
+from nnmfaug.augmenters.nnmf.partition import Embedding, Partition
 from nnmfaug.augmenters.nnmf.weights import CountProduct
 from nnmfaug.core.arrays import Array
 from nnmfaug.core.checks import require
 from nnmfaug.core.errors import DataError
-from nnmfaug.graph.counts import Counts
 from nnmfaug.graph.keys import unique_triples
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import Vocabulary
 from nnmfaug.io.files import replacing
 from nnmfaug.io.npz import BROKEN, Arrays, read_arrays, write_arrays
 
-FORMAT, VERSION = "nnmfaug distribution", 1
-MAX_WEIGHT = 1e100  # the product of two sums of such weights is still a number
+FORMAT = "nnmfaug distribution"
+VERSION = 1
+MAX_WEIGHT = 1e100
+"""Maximum weight in a file: the product of two sums of such weights is still finite."""
 _LAW = ("cluster_weights", "head_weights", "tail_weights", "heads_allowed", "tails_allowed", "relations_allowed")
 _TYPES = {"meta": "|u1", "triples": "<i4", "excluded": "<i4", "labels": "<i4"}
 _TYPES |= dict(zip(_LAW, ("<f8", "<f8", "<f8", "|b1", "|b1", "|b1"), strict=True))
+"""The type of each entry; those of an embedding are floats."""
 _PARTS = {None: (), "features": ("features",), "factors": ("head", "tail", "objective")}
+"""The entries of each kind of embedding."""
 
 
 @dataclass(frozen=True, eq=False)
 class StoredFeatures:
-    """All that a file keeps of an embedding other than :class:`~nnmfaug.augmenters.nnmf.nmf.Factors`."""
+    """The stored part of an embedding other than :class:`~nnmfaug.augmenters.nnmf.nmf.Factors`."""
 
     features: Array
 
 
 def save_distribution(dist: TripleDistribution, path: str | Path) -> None:
-    """Write a distribution to a file; what was excluded becomes one graph.
+    """Write a distribution to a file. The excluded graphs are joined into one.
 
     Examples
     --------
@@ -53,66 +57,107 @@ def save_distribution(dist: TripleDistribution, path: str | Path) -> None:
     >>> load_distribution("nations.npz").support_size == dist.support_size
     True
     """
-    law, names, found = dist.law, dist.graph.vocabulary, dist.factors
-    meta: dict[str, Any] = {"format": FORMAT, "version": VERSION}
-    meta |= {"entities": names.entities, "relations": names.relations}
-    meta |= {name: float(getattr(law.relation_law, name)) for name in ("smoothing", "temperature")}
-    meta["embedding"] = None if found is None else "factors" if isinstance(found, Factors) else "features"
-    if isinstance(found, Factors):
-        meta |= {"n_iter": int(found.n_iter), "converged": bool(found.converged)}
-    excluded = np.concatenate([np.zeros((0, 3), dtype=np.int32), *(graph.triples for graph in dist.excluded)])
-    given: Arrays = {"triples": dist.graph.triples, "excluded": unique_triples(excluded, names, sort=True)}
-    given |= {"labels": dist.partition.labels} | {name: getattr(law, name) for name in _LAW}
-    given |= {name: getattr(found, name) for name in _PARTS[meta["embedding"]]}
-    arrays: Arrays = {name: np.ascontiguousarray(x, dtype=_TYPES.get(name, "<f8")) for name, x in given.items()}
-    again = _restore(meta, arrays).law  # what could not be read back is not written
-    counted = (law.counts.heads - again.counts.heads, law.counts.tails - again.counts.tails)
-    if not np.array_equal(law.labels, again.labels) or any(m.count_nonzero() for m in counted):
-        raise ValueError("the law has other clusters than the partition, or other counts than the graph")
-    arrays["meta"] = np.frombuffer(json.dumps(meta, ensure_ascii=False, sort_keys=True).encode(), dtype=np.uint8)
+    meta = _meta(dist)
+    arrays = _arrays(dist, _PARTS[meta["embedding"]])
+    _check_equal(dist, _restore(meta, arrays))
+    text = json.dumps(meta, ensure_ascii=False, sort_keys=True)
+    arrays["meta"] = np.frombuffer(text.encode(), dtype=np.uint8)
     with replacing(Path(path)) as draft:
         write_arrays(draft, arrays)
 
 
+def _meta(dist: TripleDistribution) -> dict[str, Any]:
+    """The names and settings of a distribution."""
+    names = dist.graph.vocabulary
+    embedding = dist.factors
+    meta: dict[str, Any] = {"format": FORMAT, "version": VERSION}
+    meta |= {"entities": names.entities, "relations": names.relations}
+    meta |= {name: float(getattr(dist.law.relation_law, name)) for name in ("smoothing", "temperature")}
+    meta["embedding"] = None if embedding is None else "features"
+    if isinstance(embedding, Factors):
+        meta["embedding"] = "factors"
+        meta |= {"n_iter": int(embedding.n_iter), "converged": bool(embedding.converged)}
+    return meta
+
+
+def _arrays(dist: TripleDistribution, embedding_parts: tuple[str, ...]) -> Arrays:
+    """The arrays of a distribution, in the types of the file."""
+    nothing = np.zeros((0, 3), dtype=np.int32)
+    excluded = np.concatenate([nothing, *(graph.triples for graph in dist.excluded)])
+    arrays: Arrays = {
+        "triples": dist.graph.triples,
+        "excluded": unique_triples(excluded, dist.graph.vocabulary, sort=True),
+        "labels": dist.partition.labels,
+    }
+    arrays |= {name: getattr(dist.law, name) for name in _LAW}
+    arrays |= {name: getattr(dist.factors, name) for name in embedding_parts}
+    return {name: np.ascontiguousarray(x, dtype=_TYPES.get(name, "<f8")) for name, x in arrays.items()}
+
+
+def _check_equal(dist: TripleDistribution, restored: TripleDistribution) -> None:
+    """Raise unless a distribution can be restored from its graph and partition."""
+    counts = dist.law.counts
+    restored_counts = restored.law.counts
+    differences = (counts.heads - restored_counts.heads, counts.tails - restored_counts.tails)
+    same_counts = not any(matrix.count_nonzero() for matrix in differences)
+    require(
+        same_counts and np.array_equal(dist.law.labels, restored.law.labels),
+        "the distribution has other clusters than its partition, or other counts than its graph",
+    )
+
+
 def load_distribution(path: str | Path) -> TripleDistribution:
-    """Read what :func:`save_distribution` wrote; all of it is checked, anything else is a ``DataError``."""
+    """Read a file of :func:`save_distribution`. All of it is checked; any other file is a ``DataError``."""
     path = Path(path)
     if not path.is_file():
         raise DataError("no such file: save_distribution writes one", path=path)
-    path.open("rb").close()  # what may not be read is not a broken file
+    path.open("rb").close()  # a file without permission to read raises OSError, not DataError
     try:
         arrays = read_arrays(path, _TYPES)
         meta = json.loads(arrays.pop("meta").tobytes())
-        require(meta["format"] == FORMAT, "it is something else")
+        require(meta["format"] == FORMAT, f"its format is not {FORMAT!r}")
         require(meta["version"] == VERSION, f"it has version {meta['version']!r}, not {VERSION}")
-        require(set(arrays) == {*_TYPES, *_PARTS[meta["embedding"]]} - {"meta"}, "entries are missing or too many")
+        expected = {*_TYPES, *_PARTS[meta["embedding"]]} - {"meta"}
+        require(set(arrays) == expected, "entries are missing, or there are too many")
         return _restore(meta, arrays)
     except BROKEN as error:
-        why = str(error) or type(error).__name__
+        reason = str(error) or type(error).__name__
     todo = "fit and save it again, or use the nnmfaug that wrote it"
-    raise DataError(f"not a distribution that this nnmfaug can read: {todo} ({why})", path=path)
+    raise DataError(f"not a distribution that this nnmfaug can read: {todo} ({reason})", path=path)
 
 
 def _restore(meta: dict[str, Any], arrays: Arrays) -> TripleDistribution:
+    """The distribution of these settings and arrays, which are checked."""
     names = Vocabulary(tuple(meta["entities"]), tuple(meta["relations"]))
-    graph, excluded = (KnowledgeGraph(names, arrays[name]) for name in ("triples", "excluded"))
-    partition, n = Partition(arrays["labels"]), graph.n_entities
-    require(partition.n_clusters > 0 and np.array_equal(partition.labels, arrays["labels"]), "labels in disorder")
-    lengths = (n, partition.n_clusters, n, n, n, n, graph.n_relations)
-    good = [arrays[name].shape == (length,) for name, length in zip(("labels", *_LAW), lengths, strict=True)]
-    require(all(good), "labels, weights or masks of the wrong length")
-    for name in _LAW[:3]:
-        require(bool(((arrays[name] >= 0) & (arrays[name] <= MAX_WEIGHT)).all()), f"{name} are no weights")
+    graph = KnowledgeGraph(names, arrays["triples"])
+    excluded = KnowledgeGraph(names, arrays["excluded"])
+    partition = Partition(arrays["labels"])
+    _check_arrays(arrays, graph, partition)
     relation_law = CountProduct(float(meta["smoothing"]), float(meta["temperature"]))
     values: dict[str, Any] = {name: arrays[name] for name in _LAW}
-    law = ClusterLaw(Counts.of(graph), partition.labels.astype(np.int64), relation_law=relation_law, **values)
-    out = (excluded,) if len(excluded) else ()
-    return TripleDistribution(graph, law, partition, _embedding(meta, arrays, n), out)
+    law = ClusterLaw(graph.counts, partition.labels.astype(np.int64), relation_law=relation_law, **values)
+    embedding = _embedding(meta, arrays, graph.n_entities)
+    return TripleDistribution(graph, law, partition, embedding, (excluded,) if len(excluded) else ())
+
+
+def _check_arrays(arrays: Arrays, graph: KnowledgeGraph, partition: Partition) -> None:
+    is_numbered = partition.n_clusters > 0 and np.array_equal(partition.labels, arrays["labels"])
+    require(is_numbered, "labels are not numbered from 0 in order of the entities")
+    n = graph.n_entities
+    lengths = (n, partition.n_clusters, n, n, n, n, graph.n_relations)
+    for name, length in zip(("labels", *_LAW), lengths, strict=True):
+        shape = arrays[name].shape
+        require(shape == (length,), f"{name} have the wrong length: shape {shape}, not {(length,)}")
+    for name in _LAW[:3]:
+        weights = arrays[name]
+        is_weight = (weights >= 0) & (weights <= MAX_WEIGHT)
+        require(bool(is_weight.all()), f"{name} must be from 0 to {MAX_WEIGHT:g}")
 
 
 def _embedding(meta: dict[str, Any], arrays: Arrays, n: int) -> Embedding | None:
+    """The embedding, as far as the file has it; None if the distribution has none."""
     parts = [arrays[name] for name in _PARTS[meta["embedding"]]]
-    require(all(x.ndim == 2 and len(x) == n for x in parts[:2]), "an embedding has a row per entity")
+    require(all(x.ndim == 2 and len(x) == n for x in parts[:2]), "an embedding needs one row per entity")
     if len(parts) < 2:
         return StoredFeatures(parts[0]) if parts else None
     head, tail, objective = parts

@@ -204,7 +204,7 @@ class Steps:
         inverse_c = self._inverse_matrix(third)
         two_steps = csr_array(a @ b)
         two_steps.setdiag(0)
-        returns = b.multiply(inverse_c).sum(axis=1)  # Σ_w M_b[y, w]·M_c[w, y]
+        returns: NDArray[np.int32] = b.multiply(inverse_c).sum(axis=1)  # Σ_w M_b[y, w]·M_c[w, y]
         turns = csr_array(a * returns[None, :]) - a.multiply(inverse_b).multiply(c)
         return without_diagonal(csr_array((two_steps @ c - turns) > 0))
 

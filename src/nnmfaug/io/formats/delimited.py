@@ -1,192 +1,126 @@
-"""Triples in columns: TSV, CSV and KGTK.
+"""TSV and CSV: rows of columns between delimiters.
 
-Every physical line is exactly one of: accepted, rejected, blank, comment, header. Lines are judged one by one
-in plain Python (:meth:`Dialect.judge`); a block in which every line is plainly a triple is recognised as a whole
-with numpy and goes to DuckDB as it is, which is what makes large files fast.
+Every physical line is exactly one of: accepted, rejected, blank, comment, header. A line is classified in plain
+Python (:meth:`Dialect.classify`). A block in which every line is plainly a triple is recognised as a whole with
+numpy and goes to DuckDB unchanged, which makes large files fast.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+import codecs
+import os
+from pathlib import Path
 
 import numpy as np
 
-from nnmfaug.io.options import ReadOptions
-from nnmfaug.io.table import Kind, Tally
-
-HEADER: tuple[Kind, str] = ("header", "")
-
-KGTK_WORDS = frozenset({"node1", "label", "node2"})
-SplitLine = Callable[[bytes], list[bytes]]
-TakeRow = Callable[[list[bytes], int], None]
-"""Called with head, relation and tail of an accepted row, and its line."""
-
-ROLES = ("head", "relation", "tail")
-
-HEADER_WORDS = tuple(
-    frozenset(words.split())
-    for words in (
-        ":start_id head subject source from node1 src subj head_id head_label source_id entity1",
-        ":type relation predicate label rel property edge edge_type relation_label pred type",
-        ":end_id tail object target to node2 dst obj tail_id tail_label target_id entity2",
-    )
-)
-"""What columns of heads, relations and tails are called."""
+from nnmfaug.core.progress import report as report_progress
+from nnmfaug.graph.read_report import ReadReport
+from nnmfaug.io.formats.advice import header_note
+from nnmfaug.io.formats.dialect import Dialect, find_dialect
+from nnmfaug.io.formats.kgtk import collect_kgtk, is_kgtk
+from nnmfaug.io.formats.quoted import read_quoted
+from nnmfaug.io.formats.scan import Scanner, row_adder
+from nnmfaug.io.input_file import InputFile
+from nnmfaug.io.options import Format
+from nnmfaug.io.stream import BLOCK, BYTE_MARKS, is_utf8
+from nnmfaug.io.table import Interner, Table
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """How many columns a file has, what separates them, and which hold head, relation and tail.
-
-    ``header_line`` is the number of the line that names the columns, 0 if there is none; ``header`` its words.
-    ``maybe_header`` is the number of a line that is read as a triple but says h, r, t or s, p, o.
-    """
-
-    delimiter: bytes
-    n_columns: int = 3
-    columns: tuple[int, int, int] = (0, 1, 2)
-    header_line: int = 0
-    header: frozenset[str] = frozenset()
-    maybe_header: int = 0
-    max_line: int = 1 << 20
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether there are just three columns, in the usual order."""
-        return self.columns == (0, 1, 2) and self.n_columns == 3
-
-    def judge(self, line: bytes, fields: list[bytes] | None = None) -> tuple[Kind, str]:
-        """Say what a line without its end is, and why if it is rejected."""
-        fields = line.split(self.delimiter) if fields is None else fields
-        if not line.strip(b" "):
-            return "blank", ""
-        if len(line) > self.max_line:
-            return "rejected", f"longer than {self.max_line:,} bytes"
-        if len(fields) != self.n_columns and is_comment(line, len(fields)):
-            return "comment", ""
-        if (reason := not_utf8(line)) is not None:
-            return "rejected", reason
-        if len(fields) != self.n_columns:
-            columns = "1 column" if len(fields) == 1 else f"{len(fields)} columns"
-            return "rejected", f"{columns}, expected {self.n_columns}"
-        for role, column in zip(ROLES, self.columns, strict=True):
-            if not fields[column]:
-                return "rejected", f"the {role} is empty"
-        return "accepted", ""
-
-    def all_accepted(self, block: bytes) -> bool:
-        """Whether every line of a block is plainly a triple; if not sure, no."""
-        data = np.frombuffer(block, dtype=np.uint8)
-        marks = np.flatnonzero((data == self.delimiter[0]) | (data == 10))
-        if len(marks) % self.n_columns:
-            return False
-        gaps = np.diff(marks, prepend=-1).reshape(-1, self.n_columns)
-        pattern = np.frombuffer(self.delimiter * (self.n_columns - 1) + b"\n", dtype=np.uint8)
-        ends = marks[self.n_columns - 1 :: self.n_columns]
-        starts = ends[:-1] + 1
-        return bool(
-            (data[marks].reshape(-1, self.n_columns) == pattern).all()
-            and (gaps[:, self.columns] > 1).all()
-            and np.diff(ends, prepend=-1).max(initial=0) <= self.max_line
-            and data[0] != ord("#")
-            and not (data[starts] == ord("#")).any()
-            and not_utf8(block) is None
-        )
+def read_tsv(file: InputFile) -> Table:
+    """Read TSV; a file with the header of KGTK is read as KGTK unless the options name the format."""
+    dialect = find_dialect(file, file.delimiter("\t"))
+    if file.options.format is None and is_kgtk(dialect):
+        return collect_kgtk(file, dialect)
+    return _read_rows(file, "tsv", dialect)
 
 
-def is_comment(line: bytes, n_fields: int) -> bool:
-    """A line that opens with # and does not have the shape of a triple; ``#name`` may be a torn row."""
-    return line.startswith(b"#") and (n_fields == 1 or line[1:2] in (b" ", b"#", b"!"))
+def read_csv(file: InputFile) -> Table:
+    """Read CSV; files with quotes take a slower way."""
+    delimiter = file.delimiter(",")
+    if _has_quotes(file):
+        return read_quoted(file, delimiter)
+    return _read_rows(file, "csv", find_dialect(file, delimiter))
 
 
-def find_dialect(blocks: Iterator[bytes], options: ReadOptions, split: SplitLine, delimiter: bytes) -> Dialect:
-    """Look whether the first line that says something names the columns."""
-    dialect = Dialect(delimiter, max_line=options.limits.max_line)
-    lines = (line for block in blocks for line in block[:-1].split(b"\n"))
-    for number, line in enumerate(lines if options.header is not False else (), start=1):
-        fields = split(line)
-        columns = read_header(fields)
-        if columns is not None or (options.header and len(fields) >= 3 and not is_comment(line, len(fields))):
-            words = frozenset(_word(field) for field in fields)
-            columns = columns or (0, 1, 2)
-            return replace(dialect, n_columns=len(fields), columns=columns, header_line=number, header=words)
-        if line.strip(b" ") and not (is_comment(line, len(fields)) and len(fields) != 3):
-            maybe = tuple(_word(field) for field in fields) in (("h", "r", "t"), ("s", "p", "o"))
-            return replace(dialect, maybe_header=number) if maybe else dialect
-    return dialect
+def _has_quotes(file: InputFile) -> bool:
+    with file.text() as blocks:
+        return any(b'"' in block for block in blocks)
 
 
-def read_header(fields: list[bytes]) -> tuple[int, int, int] | None:
-    """Return the columns of head, relation and tail if the words say so.
+def _read_rows(file: InputFile, format_name: Format, dialect: Dialect) -> Table:
+    if file.keep_order:
+        return _collect(file, format_name, dialect)
+    table = _encode_file(file, format_name, dialect)
+    return table if table is not None else _encode_accepted(file, format_name, dialect)
 
-    Examples
-    --------
-    >>> read_header([b"subject", b"object", b"predicate"])
-    (0, 2, 1)
-    >>> read_header([b"alice", b"likes", b"bob"])
-    """
-    words = [_word(field) for field in fields]
-    if set(words) >= KGTK_WORDS:  # which may stand among columns called type, source and so on
-        return words.index("node1"), words.index("label"), words.index("node2")
-    found = [[i for i, word in enumerate(words) if word in known] for known in HEADER_WORDS]
-    if any(len(columns) != 1 for columns in found):
+
+def _collect(file: InputFile, format_name: Format, dialect: Dialect) -> Table:
+    """Collect the triples in the order of the file."""
+    rows = Interner()
+    scanner = Scanner(dialect, row_adder(rows))
+    with file.lines() as blocks:
+        scanner.scan(blocks)
+    return rows.table(scanner.report(file, format_name))
+
+
+def _encode_file(file: InputFile, format_name: Format, dialect: Dialect) -> Table | None:
+    """Let DuckDB number the names of the file itself; None unless every line is a triple."""
+    from nnmfaug.io.formats.duckdb import encode_lines
+
+    n_lines = _count_plain_lines(file, dialect)
+    if not n_lines:
         return None
-    head, relation, tail = (columns[0] for columns in found)
-    return head, relation, tail
+    link = file.scratch / "file"  # DuckDB would read a * in the path of the user as a pattern
+    link.symlink_to(file.path.resolve())
+    report = ReadReport(file.shown, format_name, accepted=n_lines, notes=header_note(dialect))
+    return encode_lines(link, dialect.delimiter, dialect.max_line, report)
 
 
-def scan_lines(
-    blocks: Iterator[bytes],
-    dialect: Dialect,
-    tally: Tally,
-    take_block: Callable[[bytes], object] | None,
-    take_row: TakeRow,
-) -> None:
-    """Sort the lines of blocks; whole blocks of triples to ``take_block`` if given, other triples one by one."""
-    for block in blocks:
-        if take_block is not None and tally.line >= dialect.header_line and dialect.all_accepted(block):
-            take_block(block)
-            tally.take("accepted", n_lines=block.count(b"\n"))
-            continue
-        for line in block[:-1].split(b"\n"):
-            fields = line.split(dialect.delimiter)
-            scan_row(line, fields, dialect, tally, take_row)
+def _encode_accepted(file: InputFile, format_name: Format, dialect: Dialect) -> Table:
+    """Copy the triples to a temporary file, and let DuckDB number its names."""
+    from nnmfaug.io.formats.duckdb import encode_lines
+
+    target = file.scratch / "lines"
+    report = _copy_accepted(file, format_name, dialect, target)
+    table = encode_lines(target, dialect.delimiter, dialect.max_line, report)
+    if table is None:
+        msg = "DuckDB did not read the lines that were written; please report this file"
+        raise RuntimeError(msg)
+    return table
 
 
-def scan_row(
-    line: bytes,
-    fields: list[bytes],
-    dialect: Dialect,
-    tally: Tally,
-    take_row: TakeRow,
-    n_lines: int = 1,
-) -> None:
-    """Judge one row, count it, and hand it on if it is a triple."""
-    number = tally.line + 1
-    if number < dialect.header_line:  # what stands above a header is no row, whatever its shape
-        tally.take("comment" if line.strip(b" ") else "blank", n_lines=n_lines)
-        return
-    kind, reason = HEADER if number == dialect.header_line else dialect.judge(line, fields)
-    if kind == "rejected":
-        tally.reject(reason, line, n_lines=n_lines)
-        return
-    if kind == "accepted":
-        tally.hash_names += line.startswith(b"#")
-        take_row([fields[column] for column in dialect.columns], number)
-    tally.take(kind, n_lines=n_lines)
+def _copy_accepted(file: InputFile, format_name: Format, dialect: Dialect, target: Path) -> ReadReport:
+    with file.lines() as blocks, target.open("wb") as copy:
+        copy.write(codecs.BOM_UTF8)  # DuckDB removes one mark, so a mark that opens a name stays
+
+        def take_row(fields: list[bytes], _line: int) -> None:
+            copy.write(dialect.delimiter.join(fields) + b"\n")
+
+        scanner = Scanner(dialect, take_row)
+        scanner.scan(blocks, take_block=copy.write if dialect.is_plain else None)
+    return scanner.report(file, format_name)
 
 
-def _word(field: bytes) -> str:
-    return field.decode(errors="replace").strip(' "#').lower()
+def _count_plain_lines(file: InputFile, dialect: Dialect) -> int:
+    """Count the lines of a file that seems to contain rows of three columns only; 0 if it contains more."""
+    if not dialect.is_plain or dialect.header_line or not is_utf8(file.options.encoding):
+        return 0
+    n_lines = 0
+    last_byte = b"\n"
+    with file.path.open("rb") as raw:
+        size = os.fstat(raw.fileno()).st_size
+        while block := raw.read(BLOCK):
+            is_marked = n_lines == 0 and block.startswith(BYTE_MARKS)
+            has_hash = b"#" in block and b"\n#" in last_byte + block
+            if is_marked or has_hash or b"\r" in block:
+                return 0
+            n_lines += _count_newlines(block)
+            last_byte = block[-1:]
+            report_progress(f"reading {file.path.name}", raw.tell(), size)
+    ends_within_line = last_byte != b"\n"
+    return n_lines + ends_within_line
 
 
-def not_utf8(text: bytes) -> str | None:
-    """Say why bytes are not UTF-8, or None if they are."""
-    if text.isascii():
-        return None
-    try:
-        text.decode()
-    except UnicodeDecodeError as error:
-        return f"byte 0x{text[error.start]:02X} is not UTF-8: pass --encoding, latin-1 perhaps"
-    return None
+def _count_newlines(block: bytes) -> int:
+    """Count line feeds; faster than ``bytes.count`` where lines are short."""
+    return int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n")))

@@ -1,4 +1,4 @@
-"""DuckDB, the only place that speaks SQL: names to ids for large tables, and Parquet."""
+"""DuckDB: the only module with SQL. Numbers the names of large tables; reads and writes Parquet."""
 
 from __future__ import annotations
 
@@ -12,21 +12,28 @@ import numpy as np
 from nnmfaug.core.errors import DataError
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.read_report import ReadReport, Reject
-from nnmfaug.io.formats.delimited import ROLES, read_header
-from nnmfaug.io.options import ReadOptions
+from nnmfaug.io.formats.dialect import ROLES, read_header
+from nnmfaug.io.input_file import InputFile
+from nnmfaug.io.stream import BLOCK
 from nnmfaug.io.table import Table
 
-NAMES = """CREATE TEMP TABLE {table} AS
+CREATE_NAMES = """CREATE TEMP TABLE {table} AS
     SELECT name, (row_number() OVER (ORDER BY name) - 1)::INTEGER AS id FROM ({source})"""
-ENCODE = """SELECT heads.id AS h, relations.id AS r, tails.id AS t{line} FROM raw
+ENTITIES = "SELECT h AS name FROM raw UNION SELECT t FROM raw"
+RELATIONS = "SELECT DISTINCT r AS name FROM raw"
+JOIN_IDS = """SELECT heads.id AS h, relations.id AS r, tails.id AS t{line} FROM raw
     JOIN entities AS heads ON heads.name = raw.h
     JOIN relations ON relations.name = raw.r
     JOIN entities AS tails ON tails.name = raw.t"""
+UNORDERED_IDS = JOIN_IDS.format(line="")
+ORDERED_IDS = JOIN_IDS.format(line=", raw.line AS line") + " ORDER BY raw.line"
+INCOMPLETE_ROWS = "SELECT line, h, r, t FROM rows WHERE coalesce(h = '' OR r = '' OR t = '', true) ORDER BY line"
+COMPLETE_ROWS = "CREATE TEMP TABLE raw AS SELECT * FROM rows WHERE h <> '' AND r <> '' AND t <> ''"
 
 
 @contextmanager
 def connect(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a database in memory that spills to ``folder`` and never reaches for the network."""
+    """Open a database in memory that spills to ``folder`` and does not use the network."""
     connection = duckdb.connect(
         config={
             "autoinstall_known_extensions": "false",
@@ -37,7 +44,7 @@ def connect(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     )
     try:
         yield connection
-    except RuntimeError as error:  # what DuckDB makes of Ctrl-C
+    except RuntimeError as error:  # DuckDB turns Ctrl-C into this error
         if "interrupted" in str(error).lower():
             raise KeyboardInterrupt from error
         raise
@@ -62,35 +69,29 @@ def encode_lines(path: Path, delimiter: bytes, max_line: int, report: ReadReport
             )
         except duckdb.InvalidInputException:
             return None
-        table = _encode(db, report)
+        table = _encode(db, report, keep_order=False)
         if len(table.ids) != report.accepted or _has_long_line(db, table, max_line):
             return None
     return table
 
 
-def read_parquet(path: Path, shown: str, folder: Path, options: ReadOptions) -> Table:
+def read_parquet(file: InputFile) -> Table:
     """Read a Parquet file in order, every column as text; a row counts as a line."""
-    link = folder / "input.parquet"  # DuckDB would take a * in the user's own path for a pattern
-    link.symlink_to(path.resolve())
-    with connect(folder) as db:
+    unpacked = file.scratch / "input.parquet"  # DuckDB would read a * in the path of the user as a pattern
+    _copy_unpacked(file, unpacked)
+    with connect(file.scratch) as db:
         try:
-            _load_parquet(db, link, shown)
+            _load_parquet(db, unpacked, file.shown)
         except duckdb.Error as error:
-            reason = str(error).splitlines()[0].replace(str(link), shown)
-            msg = f"not a Parquet file that can be read ({reason}): fetch or write it again"
-            raise DataError(msg, path=shown) from error
-        bad = db.execute(
-            "SELECT line, h, r, t FROM rows WHERE coalesce(h = '' OR r = '' OR t = '', true) ORDER BY line"
-        ).fetchall()
-        rejects = tuple(Reject(line, _why_rejected(cells), repr(cells)) for line, *cells in bad)
-        db.execute("CREATE TEMP TABLE raw AS SELECT * FROM rows WHERE h <> '' AND r <> '' AND t <> ''")
-        accepted = len(db.execute("SELECT line FROM raw").fetchnumpy()["line"])
-        report = ReadReport(shown, "parquet", accepted, rejected=len(rejects), rejects=rejects)
-        return _encode(db, options.check(report), line="raw.line")
+            reason = str(error).splitlines()[0].replace(str(unpacked), file.shown)
+            msg = f"not a readable Parquet file ({reason}): download or write it again"
+            raise DataError(msg, path=file.shown) from error
+        report = file.options.check(_split_rows(db, file.shown))
+        return _encode(db, report, keep_order=True)
 
 
 def write_parquet(graph: KnowledgeGraph, path: Path) -> None:
-    """Write the named triples in order, as columns head, relation, tail of text."""
+    """Write the named triples in order, as text columns head, relation and tail."""
     entities = np.array(graph.vocabulary.entities, dtype=object)
     relations = np.array(graph.vocabulary.relations, dtype=object)
     h, r, t = graph.triples.T
@@ -105,35 +106,62 @@ def write_parquet(graph: KnowledgeGraph, path: Path) -> None:
         )
 
 
-def _load_parquet(db: duckdb.DuckDBPyConnection, link: Path, shown: str) -> None:
-    found = db.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(link)]).fetchall()
-    names = [str(row[0]) for row in found]
+def _copy_unpacked(file: InputFile, target: Path) -> None:
+    with file.stream() as stream, target.open("wb") as copy:
+        while block := stream.read(BLOCK):
+            copy.write(block)
+
+
+def _load_parquet(db: duckdb.DuckDBPyConnection, path: Path, shown: str) -> None:
+    """Load head, relation and tail of every row into the table ``rows``."""
+    described = db.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(path)]).fetchall()
+    names = [str(row[0]) for row in described]
     columns = read_header([name.encode() for name in names])
     if columns is None and len(names) != 3:
         raise DataError(f"columns {', '.join(names)}: name three of them head, relation and tail", path=shown)
-    columns = columns or (0, 1, 2)
-    quoted = ['"' + names[column].replace('"', '""') + '"' for column in columns]
-    h, r, t = (f"{name}::VARCHAR" for name in quoted)
+    h, r, t = (_as_text(names[column]) for column in columns or (0, 1, 2))
     db.execute(
         f"""CREATE TEMP TABLE rows AS SELECT file_row_number + 1 AS line, {h} AS h, {r} AS r, {t} AS t
             FROM read_parquet(?, file_row_number = true)""",
-        [str(link)],
+        [str(path)],
     )
 
 
-def _encode(db: duckdb.DuckDBPyConnection, report: ReadReport, line: str | None = None) -> Table:
-    db.execute(NAMES.format(table="entities", source="SELECT h AS name FROM raw UNION SELECT t FROM raw"))
-    db.execute(NAMES.format(table="relations", source="SELECT DISTINCT r AS name FROM raw"))
-    encode = ENCODE.format(line=f", {line} AS line") + f" ORDER BY {line}" if line else ENCODE.format(line="")
-    rows = db.execute(encode).fetchnumpy()
+def _as_text(column: str) -> str:
+    """The SQL of a column as text."""
+    escaped = column.replace('"', '""')
+    return f'"{escaped}"::VARCHAR'
+
+
+def _split_rows(db: duckdb.DuckDBPyConnection, shown: str) -> ReadReport:
+    """Move the complete rows into the table ``raw``, and report the others."""
+    incomplete = db.execute(INCOMPLETE_ROWS).fetchall()
+    rejects = tuple(Reject(line, _why_rejected(cells), repr(cells)) for line, *cells in incomplete)
+    db.execute(COMPLETE_ROWS)
+    n_accepted = len(db.execute("SELECT line FROM raw").fetchnumpy()["line"])
+    return ReadReport(shown, "parquet", n_accepted, rejected=len(rejects), rejects=rejects)
+
+
+def _why_rejected(cells: list[str | None]) -> str:
+    role = next(role for role, cell in zip(ROLES, cells, strict=True) if not cell)
+    return f"the {role} is empty"
+
+
+def _encode(db: duckdb.DuckDBPyConnection, report: ReadReport, *, keep_order: bool) -> Table:
+    """Number the names of the table ``raw``; with ``keep_order`` its rows stay in the order of their lines."""
+    db.execute(CREATE_NAMES.format(table="entities", source=ENTITIES))
+    db.execute(CREATE_NAMES.format(table="relations", source=RELATIONS))
+    rows = db.execute(ORDERED_IDS if keep_order else UNORDERED_IDS).fetchnumpy()
     ids = np.stack([rows["h"], rows["r"], rows["t"]], axis=1).astype(np.int32, copy=False)
-    lines = np.asarray(rows["line"], dtype=np.int64) if line else None
+    lines = np.asarray(rows["line"], dtype=np.int64) if keep_order else None
     return Table(_names(db, "entities"), _names(db, "relations"), ids, report, lines)
 
 
 def _has_long_line(db: duckdb.DuckDBPyConnection, table: Table, max_line: int) -> bool:
-    at_most = 2 * max(map(len, table.entities)) + max(map(len, table.relations)) + 2
-    if 4 * at_most <= max_line:  # a character has at most four bytes
+    longest_entity = max(map(len, table.entities))
+    longest_relation = max(map(len, table.relations))
+    n_characters = 2 * longest_entity + longest_relation + 2
+    if 4 * n_characters <= max_line:  # a character has at most four bytes
         return False
     longest = db.execute("SELECT max(strlen(h) + strlen(r) + strlen(t)) + 2 FROM raw").fetchall()[0][0]
     return bool(longest > max_line)
@@ -143,8 +171,3 @@ def _names(db: duckdb.DuckDBPyConnection, table: str) -> list[str]:
     column = db.execute(f"SELECT name FROM {table} ORDER BY id").fetchnumpy()["name"]
     names: list[str] = np.asarray(column, dtype=object).tolist()
     return names
-
-
-def _why_rejected(cells: list[str | None]) -> str:
-    role = next(role for role, cell in zip(ROLES, cells, strict=True) if not cell)
-    return f"the {role} is empty"

@@ -1,4 +1,4 @@
-"""Files of ids beside files that say what the ids mean, as OpenKE and LibKGE keep them."""
+"""Files of ids with files of names beside them, as OpenKE and LibKGE write them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,32 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nnmfaug.core.errors import DataError
+from nnmfaug.graph.vocabulary import Vocabulary
 from nnmfaug.io.options import ReadOptions
 from nnmfaug.io.stream import line_blocks, open_stream, text_blocks
 from nnmfaug.io.table import Interner, Table, Tally
 
+NumberedLine = tuple[int, str]
+
 
 @dataclass(frozen=True)
 class IdLayout:
-    """How a library spells its files.
+    """The files of a library.
 
-    ``order`` says which column holds head, relation and tail; with ``counted`` the first line of every file is
-    the number of lines that follow; with ``id_first`` a line of names is ``id name``, else ``name id``.
+    Parameters
+    ----------
+    name
+        The name of the layout.
+    split
+        The name of a file of triples; ``{}`` is the split.
+    entities, relations
+        The names of the files of names.
+    order
+        The columns of head, relation and tail.
+    counted
+        Whether the first line of every file is the number of lines that follow.
+    id_first
+        Whether a line of names is ``id name``, not ``name id``.
     """
 
     name: str
@@ -30,85 +45,129 @@ class IdLayout:
 
 
 OPENKE = IdLayout(
-    "openke", "{}2id.txt", "entity2id.txt", "relation2id.txt", (0, 2, 1), counted=True, id_first=False
+    name="openke",
+    split="{}2id.txt",
+    entities="entity2id.txt",
+    relations="relation2id.txt",
+    order=(0, 2, 1),
+    counted=True,
+    id_first=False,
 )
 LIBKGE = IdLayout(
-    "libkge", "{}.del", "entity_ids.del", "relation_ids.del", (0, 1, 2), counted=False, id_first=True
+    name="libkge",
+    split="{}.del",
+    entities="entity_ids.del",
+    relations="relation_ids.del",
+    order=(0, 1, 2),
+    counted=False,
+    id_first=True,
 )
-DICTS = IdLayout("dicts", "", "entities.dict", "relations.dict", (0, 1, 2), counted=False, id_first=True)
-"""The files of names that go with splits of plain triples in the RotatE repository and its heirs."""
+DICTS = IdLayout(
+    name="dicts",
+    split="",
+    entities="entities.dict",
+    relations="relations.dict",
+    order=(0, 1, 2),
+    counted=False,
+    id_first=True,
+)
+"""The files of names beside splits of plain triples, as in the RotatE repository and its successors."""
+
+
+@dataclass(frozen=True)
+class IdNames:
+    """The names of a folder of ids; an id is the position of a name."""
+
+    entities: list[str]
+    relations: list[str]
+
+    def vocabulary(self) -> Vocabulary:
+        """Return the names in sorted order."""
+        return Vocabulary.from_names(self.entities, self.relations)
+
+
+def read_id_names(folder: Path, layout: IdLayout, options: ReadOptions) -> IdNames:
+    """Read the files of names of a folder."""
+    return IdNames(
+        entities=read_names(folder / layout.entities, layout, options),
+        relations=read_names(folder / layout.relations, layout, options),
+    )
 
 
 def read_names(path: Path, layout: IdLayout, options: ReadOptions) -> list[str]:
     """Return the names in the order of their ids, which must be 0, 1, 2 and so on."""
     names: dict[int, str] = {}
-    for line, text in _body(path, layout, options):
+    for line, text in _lines_of_names(path, layout, options):
         name, number = _name_and_id(text, id_first=layout.id_first)
         if not number.isdecimal() or len(number) > 11 or not name:
             raise DataError("expected a name and an id", path=path, line=line)
         if int(number) in names:
-            raise DataError(f"the id {number} is here twice", path=path, line=line)
+            raise DataError(f"the id {number} occurs twice", path=path, line=line)
         names[int(number)] = name
     if sorted(names) != list(range(len(names))):
         raise DataError(f"{len(names)} names: their ids must be 0 to {len(names) - 1}", path=path)
     if len(set(names.values())) != len(names):
-        raise DataError("a name is here twice", path=path)
+        raise DataError("a name occurs twice", path=path)
     return [names[i] for i in range(len(names))]
 
 
-def read_ids(
-    path: Path, layout: IdLayout, entities: list[str], relations: list[str], options: ReadOptions
-) -> Table:
+def read_ids(path: Path, layout: IdLayout, names: IdNames, options: ReadOptions) -> Table:
     """Read triples of ids as triples of names."""
-    tally, rows = Tally(), Interner()
-    first = True
+    tally = Tally()
+    rows = Interner()
+    may_be_count = layout.counted
     for _, text in _lines(path, options):
         fields = text.split()
         if not fields:
             tally.take("blank")
-        elif first and layout.counted:
+        elif may_be_count:
             tally.take("header")
-        elif reason := _why_not_ids(fields, layout, len(entities), len(relations)):
+            may_be_count = False
+        elif reason := _why_not_ids(fields, layout, names):
             tally.reject(reason, text.encode())
         else:
             h, r, t = (int(fields[column]) for column in layout.order)
-            rows.add(entities[h], relations[r], entities[t], tally.line + 1)
+            rows.add(names.entities[h], names.relations[r], names.entities[t], tally.line + 1)
             tally.take("accepted")
-        first = first and not fields
     report = options.check(tally.report(str(path), layout.name))
     if layout.counted:
         _check_count(path, report.accepted + report.rejected, options)
     return rows.table(report)
 
 
-def _lines(path: Path, options: ReadOptions) -> Iterator[tuple[int, str]]:
+def _lines(path: Path, options: ReadOptions) -> Iterator[NumberedLine]:
+    """Yield the number and text of each line."""
     with open_stream(path, options.limits) as stream:
-        blocks = line_blocks(text_blocks(stream, str(path), options.encoding), options.limits.max_line)
+        text = text_blocks(stream, str(path), options.encoding)
         number = 0
-        for block in blocks:
+        for block in line_blocks(text, options.limits.max_line):
             for line in block[:-1].split(b"\n"):
                 number += 1
-                try:
-                    yield number, line.decode()
-                except UnicodeDecodeError as error:
-                    raise DataError(
-                        f"not UTF-8 ({error.reason}): pass --encoding", path=path, line=number
-                    ) from None
+                yield number, _decode(line, path, number)
 
 
-def _body(path: Path, layout: IdLayout, options: ReadOptions) -> Iterator[tuple[int, str]]:
-    """Yield the lines that say something, without the count."""
+def _decode(line: bytes, path: Path, number: int) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        raise DataError(f"not UTF-8 ({error.reason}): pass --encoding", path=path, line=number) from None
+
+
+def _lines_of_names(path: Path, layout: IdLayout, options: ReadOptions) -> list[NumberedLine]:
+    """Return the lines that are neither blank nor the count."""
     lines = [(number, text) for number, text in _lines(path, options) if text.strip()]
-    if layout.counted:
-        _check_count(path, len(lines) - 1, options)
-        lines = lines[1:]
-    yield from lines
+    if not layout.counted:
+        return lines
+    _check_count(path, len(lines) - 1, options)
+    return lines[1:]
 
 
-def _check_count(path: Path, found: int, options: ReadOptions) -> None:
-    line, text = next(((n, text) for n, text in _lines(path, options) if text.strip()), (1, ""))
-    if text.strip() != str(found):
-        msg = f"the first line must be the number of lines that follow, {found}; it is {text.strip()!r}"
+def _check_count(path: Path, n_lines: int, options: ReadOptions) -> None:
+    """Raise unless the first line that is not blank is the number of lines that follow."""
+    texts = ((number, text.strip()) for number, text in _lines(path, options) if text.strip())
+    line, count = next(texts, (1, ""))
+    if count != str(n_lines):
+        msg = f"the first line must be the number of lines that follow, {n_lines}; it is {count!r}"
         raise DataError(msg, path=path, line=line)
 
 
@@ -121,12 +180,15 @@ def _name_and_id(text: str, *, id_first: bool) -> tuple[str, str]:
     return name, number.strip()
 
 
-def _why_not_ids(fields: list[str], layout: IdLayout, n_entities: int, n_relations: int) -> str:
+def _why_not_ids(fields: list[str], layout: IdLayout, names: IdNames) -> str:
+    """Return the reason why fields are not a triple of ids; empty if they are."""
     if len(fields) != 3:
         return f"{len(fields)} columns, expected 3"
     if not all(field.isdecimal() and len(field) < 12 for field in fields):
         return "an id is not a number"
     h, r, t = (int(fields[column]) for column in layout.order)
+    n_entities = len(names.entities)
+    n_relations = len(names.relations)
     if max(h, t) >= n_entities or r >= n_relations:
         return f"an id is too large: there are {n_entities} entities and {n_relations} relations"
     return ""
