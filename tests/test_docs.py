@@ -56,7 +56,8 @@ def test_shown_programs_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monk
     na.write_triples(extra.graph, "extra.tsv")
     na.write_splits(na.split(na.family(40, seed=0).given, valid=0.05, test=0.1, seed=0), "mydata")
     for program in PROGRAM.findall(page.read_text()):
-        exec(compile(program, page.name, "exec"), {"__name__": "program"})
+        code = compile(program, page.name, "exec", dont_inherit=True)
+        exec(code, {"__name__": "__main__"})
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
