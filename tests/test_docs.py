@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import nnmfaug as na
-from tests.cli.test_main import run
+from tests.cli.commands import run
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import nnmfaug as na
-from tests.cli.test_main import Done, run as run_in
+from tests.cli.commands import Done, run as run_in
 
 
 def run(*arguments: str) -> Done:

@@ -10,6 +10,7 @@ import numpy as np
 
 from nnmfaug.augmenters.base import Distribution, Sample
 from nnmfaug.core.arrays import Array, Bools, Ids, IntArray
+from nnmfaug.core.checks import unknown_name
 from nnmfaug.core.errors import SamplingError
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import Vocabulary
@@ -142,10 +143,9 @@ def too_many_to_list(support_size: int, n_new: int) -> SamplingError:
 
 
 def id_of(kind: str, name: str, ids: Mapping[str, int]) -> int:
-    """Return the id of a name, or raise."""
+    """Return the id of a name; raise with similar names if there is no such name."""
     if name not in ids:
-        msg = f"{name!r} is not the name of a known {kind}"
-        raise ValueError(msg)
+        raise ValueError(unknown_name(kind, name, ids))
     return ids[name]
 
 

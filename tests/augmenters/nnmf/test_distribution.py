@@ -302,9 +302,9 @@ def test_an_estimated_normaliser_says_so_and_is_close(monkeypatch: pytest.Monkey
 
 def test_an_unknown_name_in_a_condition_is_named() -> None:
     dist = distribution(TOY, TOY_LABELS)
-    with pytest.raises(ValueError, match="'zz' is not the name of a known relation"):
+    with pytest.raises(ValueError, match="unknown relation 'zz'"):
         dist.restrict(relations=["zz"])
-    with pytest.raises(ValueError, match="'zz' is not the name of a known entity"):
+    with pytest.raises(ValueError, match="unknown entity 'zz'"):
         dist.restrict(tails=["zz"])
 
 
