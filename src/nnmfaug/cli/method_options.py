@@ -114,7 +114,8 @@ class MethodOptions:
             embed = na.NMF(_parse_size("--components", self.components))
         relations = default.relations if self.smoothing is None else na.CountProduct(self.smoothing)
         clusterer = self._clusterer(default.cluster.n_clusters)
-        return replace(default, embed=embed, cluster=clusterer, relations=relations)
+        augmenter: na.NNMFAug = replace(default, embed=embed, cluster=clusterer, relations=relations)
+        return augmenter
 
     def _clusterer(self, default: Size) -> Clusterer:
         if self.clusterer == "dbscan":
