@@ -267,7 +267,7 @@ def test_what_is_no_graph_is_told_where_its_graph_is() -> None:
 def test_arms_say_what_they_cannot_do() -> None:
     splits = na.read_splits("nations")
     mars = na.KnowledgeGraph.from_labels([("mars", "embassy", "usa")])
-    with pytest.raises(ValueError, match="'mars' is no name"):
+    with pytest.raises(ValueError, match="'mars' is not a name"):
         na.diagnose(mars, splits)
     with pytest.raises(ValueError, match="must be a fraction of train"):
         na.Augmentation(na.Rules(), 500.0)

@@ -42,7 +42,7 @@ def check_relation(found: RelationStats, rows: list[Row]) -> None:
         if partner != found.name
     }
     best = max(shares.values(), default=0)
-    assert found.inverse_share == pytest.approx(best)
+    assert found.inverse_fraction == pytest.approx(best)
     if best == 0:
         assert found.inverse is None
     else:
@@ -110,7 +110,7 @@ def test_an_inverse_is_found_and_its_share_is_of_the_larger_relation() -> None:
     found = {relation.name: relation for relation in na.describe(na.KnowledgeGraph.from_labels(rows)).relations}
     assert found["child of"].inverse == "parent of"
     assert found["parent of"].inverse == "child of"
-    assert found["child of"].inverse_share == found["parent of"].inverse_share == 0.75
+    assert found["child of"].inverse_fraction == found["parent of"].inverse_fraction == 0.75
 
 
 def test_lines_and_repeats_come_from_the_file(tmp_path_factory: pytest.TempPathFactory) -> None:

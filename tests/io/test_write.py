@@ -52,11 +52,10 @@ def check_round_trip(graph: KnowledgeGraph, path: Path) -> None:
     assert (again.report.rejected, again.report.blank, again.report.comment) == (0, 0, 0)
 
 
-@pytest.mark.parametrize("suffix", [".txt", ".csv"])
-def test_a_nasty_name_on_the_first_line_comes_back_or_is_refused(tmp_path: Path, suffix: str) -> None:
-    for name in NASTY:
+def test_a_wild_name_on_the_first_line_comes_back_or_is_refused(tmp_path: Path) -> None:
+    for name in WILD_NAMES:
         alone = KnowledgeGraph.from_labels([(name, name, name)])
-        check_round_trip(alone, tmp_path / f"alone{suffix}")
+        check_round_trip(alone, tmp_path / "alone.txt")
 
 
 @pytest.mark.parametrize("suffix", [*SUFFIXES, *PACKED])

@@ -69,6 +69,6 @@ def _relation_table(stats: GraphStats, limit: int) -> Table:
 def _relation_row(relation: RelationStats) -> list[str]:
     numbers = [f"{number:,}" for number in (relation.triples, relation.heads, relation.tails)]
     ratios = [f"{ratio:.2f}" for ratio in (relation.tails_per_head, relation.heads_per_tail)]
-    has_inverse = relation.inverse is not None and relation.inverse_share >= MIN_INVERSE
-    inverse = f"{relation.inverse} {relation.inverse_share:.0%}" if has_inverse else ""
+    has_inverse = relation.inverse is not None and relation.inverse_fraction >= MIN_INVERSE
+    inverse = f"{relation.inverse} {relation.inverse_fraction:.0%}" if has_inverse else ""
     return [relation.name, *numbers, *ratios, f"{relation.symmetric:.0%}", inverse]

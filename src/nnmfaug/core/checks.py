@@ -74,11 +74,13 @@ def decided(name: str, value: Size) -> int:
 
 
 _FEW_NAMES = 20
-"""So many names still fit into a message."""
+"""Up to this many names are listed in a message."""
+_MANY_NAMES = 100_000
+"""Close matches among more names than this take too long to find."""
 
 
 def unknown_name(kind: str, name: str, known: Collection[str]) -> str:
-    """Message for a name that does not exist: close matches, or all names if there are few.
+    """Return the message for a name that does not exist: close matches, or all names if there are few.
 
     Examples
     --------
@@ -88,7 +90,7 @@ def unknown_name(kind: str, name: str, known: Collection[str]) -> str:
     "unknown preset 'conve'; choose one of: transe, rotate"
     """
     message = f"unknown {kind} {name!r}"
-    matches = get_close_matches(name, known, n=3)
+    matches = get_close_matches(name, known, n=3) if len(known) <= _MANY_NAMES else []
     if matches:
         quoted = ", ".join(repr(match) for match in matches)
         return f"{message}; did you mean {quoted}?"

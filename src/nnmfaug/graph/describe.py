@@ -72,7 +72,7 @@ class RelationStats:
     inverse
         The other relation s with the most triples (t, s, h) for triples (h, r, t), relative to the larger of the
         two relations; None if there is no such triple.
-    inverse_share
+    inverse_fraction
         The fraction of the larger of the two relations that has such a counterpart.
     """
 
@@ -84,7 +84,7 @@ class RelationStats:
     heads_per_tail: float
     symmetric: float
     inverse: str | None
-    inverse_share: float
+    inverse_fraction: float
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ def _describe_relations(graph: KnowledgeGraph) -> tuple[RelationStats, ...]:
             heads_per_tail=float(n_triples[i] / n_tails[i]),
             symmetric=float(symmetric[i]),
             inverse=names[partner[i]] if fractions[i, partner[i]] > 0 else None,
-            inverse_share=float(fractions[i, partner[i]]),
+            inverse_fraction=float(fractions[i, partner[i]]),
         )
         for i in np.flatnonzero(n_triples)
     ]

@@ -25,26 +25,26 @@ class LinkPredictor:
     model
         ``transe``: −‖h + r − t‖, or ``rotate``: −‖h ∘ r − t‖ over complex numbers.
     dim
-        Numbers per entity, complex ones for RotatE.
+        Embedding dimension of an entity: real numbers for TransE, complex ones for RotatE.
     norm, squared
-        Which norm, 1 or 2 (1 is the sum of the moduli for RotatE, and slower); whether it is squared, if it is 2,
-        as in the paper's Table 3 of RotatE.
+        The norm, 1 or 2 (for RotatE, 1 is the sum of the moduli, and slower); whether norm 2 is squared, as in
+        Table 3 of the RotatE paper.
     normalize
         Whether entities are scaled to length 1 after each step.
     init
-        Length of a new entity.
+        Euclidean length of an entity's initial embedding.
     loss, temperature, margin
-        ``softmax`` of scores / temperature; ``self-adversarial`` with a margin, its weights sharpened by
-        ``temperature``; ``margin`` is a hinge.
+        ``softmax``: cross-entropy of scores / temperature. ``self-adversarial``: with a margin, negatives weighted
+        by a softmax of scores · temperature. ``margin``: the hinge loss.
     negatives, shared
-        Entities a triple is compared with; the same for the whole batch, or PyKEEN's own for each triple.
+        Number of negative entities; whether a batch shares them, or each triple has its own (PyKEEN's sampler).
     self_negative
-        0: the entity itself is a negative like any other. Above 0, for ``softmax``: (h, r, h) always is one of
-        (h, r, t) and weighs so much, where another entity weighs 1; of mostly symmetric relations it is none.
+        Weight of (h, r, h) as a negative of (h, r, t), where other negatives have weight 1 (loss ``softmax``).
+        Mostly symmetric relations are exempt. 0 treats the entity itself like any other.
     reciprocal
-        Whether (t, r⁻¹, h) is trained on, too, and answers the question for heads.
+        Whether the model also learns (t, r⁻¹, h), and predicts heads by r⁻¹.
     dropout
-        Share of the numbers of entities left out at random while training.
+        Fraction of the coordinates of entities that is dropped at random in training.
     epochs, batch_size, optimizer, lr, decay
         ``decay=((0.5, 0.3),)`` multiplies the learning rate by 0.3 after half of the epochs.
     """
@@ -97,7 +97,7 @@ class LinkPredictor:
 
     @classmethod
     def preset(cls, name: str, dataset: str = "") -> LinkPredictor:
-        """Return settings by name: ``transe``, ``rotate``, ``rotate-long``, ``transe-paper``, ``rotate-paper``.
+        """Return settings by name, see ``nnmfaug.linkpred.presets.PRESETS``; for some data sets they are tuned.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""A trained model: asked for ranks and for likely triples, saved and loaded without pickles."""
+"""A trained model: ranks, predictions, and files without pickles."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from nnmfaug.core.checks import unknown_name
 from nnmfaug.core.errors import DataError
 from nnmfaug.evaluation.metrics import Ranks
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
@@ -33,16 +34,16 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A trained model with the names and facts it was trained for.
+    """A trained model with the names and the known triples of its data set.
 
     Attributes
     ----------
     model
-        PyKEEN's, for everything PyKEEN can do with it.
+        PyKEEN's model.
     known
-        The real triples of all splits: what filtered ranks leave out and :meth:`predict` marks.
+        The triples of all splits: filtered ranks leave them out, and :meth:`predict` marks them.
     hidden
-        Names of entities that are never an answer: those that a transform of the training set has added.
+        Names of entities that are never an answer, because they are not of the data set.
     losses, curve
         Mean loss of each epoch; metrics on valid at some of them.
     """
@@ -68,23 +69,23 @@ class Trained:
     def predict(
         self, *, head: str | None = None, relation: str, tail: str | None = None, n: int = 10
     ) -> list[Answer]:
-        """List the n likeliest tails of a head, or heads of a tail, best first."""
+        """Return the n most probable tails of a head, or heads of a tail, best first."""
         from nnmfaug.linkpred.ranking import all_scores
 
         if (head is None) == (tail is None):
-            msg = "give a head to ask for tails, or a tail to ask for heads"
+            msg = "give a head to predict tails, or a tail to predict heads"
             raise ValueError(msg)
         names = self.known.vocabulary
-        given = _id(head if tail is None else tail, names.entity_ids, "entity")
-        r = _id(relation, names.relation_ids, "relation")
-        scores = all_scores(self.model, given, r, heads=tail is not None)
+        entity = _id("entity", head or tail or "", names.entity_ids)
+        r = _id("relation", relation, names.relation_ids)
+        scores = all_scores(self.model, entity, r, heads=tail is not None)
         scores[self._hidden_ids()] = -np.inf
         best = np.argsort(-scores, kind="stable")[: min(n, len(scores) - len(self.hidden))]
-        pairs = [(given, r, x) if tail is None else (x, r, given) for x in best.tolist()]
-        known = self.known.contains(np.array(pairs, dtype=np.int32).reshape(-1, 3))
+        triples = [(entity, r, x) if tail is None else (x, r, entity) for x in best.tolist()]
+        known = self.known.contains(np.array(triples, dtype=np.int32).reshape(-1, 3))
         return [
-            Answer(names.entities[x], float(scores[x]), bool(k))
-            for x, k in zip(best.tolist(), known.tolist(), strict=True)
+            Answer(names.entities[x], float(scores[x]), is_known)
+            for x, is_known in zip(best.tolist(), known.tolist(), strict=True)
         ]
 
     def save(self, folder: str | Path) -> None:
@@ -109,7 +110,7 @@ def load_trained(folder: str | Path) -> Trained:
     folder = Path(folder)
     path = folder / "model.json"
     if not path.is_file():
-        raise DataError("no model here: a run folder with model.json is needed", path=folder)
+        raise DataError("no model here: give a folder that contains model.json", path=folder)
     try:
         return _restore(folder, json.loads(path.read_text(encoding="utf-8")))
     except DataError:
@@ -149,12 +150,7 @@ def _restore(folder: Path, meta: dict[str, Any]) -> Trained:
     return Trained(settings, model, known, hidden=tuple(meta.get("hidden", ())))
 
 
-def _id(name: str | None, ids: dict[str, int], kind: str) -> int:
-    if name in ids:
-        return ids[name]
-    from difflib import get_close_matches
-
-    near = get_close_matches(name or "", ids, n=3)
-    hint = f"; did you mean {', '.join(map(repr, near))}?" if near else ""
-    msg = f"{name!r} is no {kind} of this model{hint}"
-    raise ValueError(msg)
+def _id(kind: str, name: str, ids: dict[str, int]) -> int:
+    if name not in ids:
+        raise ValueError(unknown_name(kind, name, ids))
+    return ids[name]

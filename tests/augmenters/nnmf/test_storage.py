@@ -347,7 +347,7 @@ def test_a_header_that_promises_more_than_there_is_is_refused(path: Path) -> Non
         (with_array("tail_weights", lambda x: x[:, None]), "wrong length"),
         (with_array("heads_allowed", lambda x: x[1:]), "wrong length"),
         (with_array("tails_allowed", lambda x: x.astype(np.uint8)), "tails_allowed has type uint8"),
-        (with_array("relations_allowed", lambda x: (x.view(np.uint8) + 1).view(np.bool_)), "not yes or no"),
+        (with_array("relations_allowed", lambda x: (x.view(np.uint8) + 1).view(np.bool_)), "not true or false"),
         (with_array("relations_allowed", lambda x: x[1:]), "wrong length"),
         (with_array("head", lambda x: x[1:]), "row per entity"),
         (with_array("head", lambda x: x[:, 1:]), "factors of different shapes"),

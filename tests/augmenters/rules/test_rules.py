@@ -126,7 +126,7 @@ class TestMining:
     def test_a_graph_without_rules_has_no_candidates(self, rows: list[LabelledTriple]) -> None:
         dist = na.Rules().fit(KnowledgeGraph.from_labels(rows))
         assert dist.support_size == 0
-        with pytest.raises(na.SamplingError, match="nothing is known"):
+        with pytest.raises(na.SamplingError, match="nothing in train supports one"):
             dist.top(1)
 
 

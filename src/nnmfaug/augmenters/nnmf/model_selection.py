@@ -84,7 +84,7 @@ def choose(
     *,
     clusters: Sequence[int] | None,
     components: Sequence[int] | None,
-    share: float,
+    fraction: float,
     seed: int,
 ) -> tuple[tuple[int, int] | None, Selection]:
     """Choose the numbers of clusters and components.
@@ -99,7 +99,7 @@ def choose(
         The numbers of clusters and components that the method has.
     clusters, components
         The numbers to compare; None keeps the current one.
-    share
+    fraction
         Fraction of the triples that is held out.
     seed
         Seed of the held-out triples.
@@ -109,8 +109,8 @@ def choose(
     numbers, selection
         The best numbers, or None if they are not identifiable.
     """
-    check_fraction("share", share)
-    hidden, rest = _hold_out(graph, share, seed)
+    check_fraction("fraction", fraction)
+    hidden, rest = _hold_out(graph, fraction, seed)
     settings = _settings(rest, current, clusters, components)
     if not settings:
         return None, Selection((), False, f"{UNKNOWN}: it has too few triples to hide any")
@@ -130,10 +130,10 @@ def choose(
     return numbers, Selection(candidates, identifiable, reason)
 
 
-def _hold_out(graph: KnowledgeGraph, share: float, seed: int) -> tuple[IntArray, KnowledgeGraph]:
+def _hold_out(graph: KnowledgeGraph, fraction: float, seed: int) -> tuple[IntArray, KnowledgeGraph]:
     """Return random triples that are held out, at least one, and the graph of the others."""
     order = generator(seed, Stream.MODEL_SELECTION).permutation(len(graph))
-    n_hidden = max(int(share * len(graph)), 1)
+    n_hidden = max(int(fraction * len(graph)), 1)
     hidden = graph.triples[order[:n_hidden]]
     rest = graph.triples[np.sort(order[n_hidden:])]
     return hidden, KnowledgeGraph(graph.vocabulary, rest)

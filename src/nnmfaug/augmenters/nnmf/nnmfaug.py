@@ -119,7 +119,7 @@ def select(
     *,
     clusters: Sequence[int] | None = CLUSTERS,
     components: Sequence[int] | None = COMPONENTS,
-    share: float = 0.1,
+    fraction: float = 0.1,
     seed: int = 0,
 ) -> tuple[NNMFAug, Selection]:
     """Choose the number of clusters, of components, or both, by the likelihood of triples that are held out.
@@ -132,7 +132,7 @@ def select(
         The train graph.
     clusters, components
         The numbers to compare; None keeps the method's number.
-    share
+    fraction
         Fraction of the triples that is held out.
     seed
         Seed of the held-out triples and of the fits.
@@ -161,7 +161,7 @@ def select(
         current,
         clusters=clusters,
         components=components,
-        share=share,
+        fraction=fraction,
         seed=seed,
     )
     return with_numbers(*(best or current)), selection
