@@ -13,7 +13,6 @@ import nnmfaug as na
 from nnmfaug.cli.arm_options import ARM_HELP, ArmOptions, ScheduleName
 from nnmfaug.cli.comparison_tables import show_comparison
 from nnmfaug.cli.console import notes_of_warnings, print_json, progress, say
-from nnmfaug.cli.method_options import Amount
 from nnmfaug.cli.reading import AsJson, Reading
 
 if TYPE_CHECKING:
@@ -42,7 +41,14 @@ def compare(
     seeds: Annotated[
         int, typer.Option(min=1, metavar="N", help="Number of seeds; 5 can show small differences.")
     ] = 5,
-    amount: Amount = None,
+    amount: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AMOUNT",
+            help="Fraction of train (5%) or number of triples (5000) that an arm adds. Default: 10%; for auto, every "
+            "triple above the threshold, up to the size of train.",
+        ),
+    ] = None,
     exponent: Annotated[
         float | None,
         typer.Option(metavar="K", help="k of the (e/E)^k by which generated triples enter. Default: 2."),
