@@ -12,7 +12,7 @@ import pytest
 
 import nnmfaug as na
 from nnmfaug.experiments.methods import ARMS, METHODS, Method
-from tests.cli.test_main import run
+from tests.cli.commands import run
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -1,15 +1,14 @@
-"""``nnmfaug compare`` and ``nnmfaug predict``, as a user meets them."""
+"""``nnmfaug compare`` as a user types it."""
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import nnmfaug as na
-from tests.cli.test_main import Done, run as run_in
+from tests.cli.commands import Done, run as run_in
 
 
 def run(*arguments: str) -> Done:
@@ -27,6 +26,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     (path / "stdout.txt").write_text(done.stdout)
     return path
+
+
+@pytest.fixture
+def family(tmp_path: Path) -> Path:
+    """A folder of splits of a small synthetic graph, to which rules are fitted quickly."""
+    splits = na.split(na.family(60, seed=0).given, valid=0.05, test=0.1, seed=0)
+    na.write_splits(splits, tmp_path / "family")
+    return tmp_path / "family"
 
 
 def test_a_comparison_ends_with_a_table_and_a_sentence_per_arm(folder: Path) -> None:
@@ -64,7 +71,7 @@ def test_other_settings_in_the_same_folder_are_refused(folder: Path) -> None:
     done = run("compare", "nations", *SMALL[:2], "--epochs", "3", *SMALL[4:], "--arm", "nnmf", "-o", str(folder))
     assert done.returncode == 2
     assert "predictor epochs: 2 there, 3 now" in done.stderr
-    assert "name another folder" in done.stderr
+    assert "use another folder" in done.stderr
 
 
 def test_triples_of_a_file_are_an_arm(tmp_path: Path) -> None:
@@ -80,18 +87,23 @@ def test_triples_of_a_file_are_an_arm(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("arguments", "message"),
     [
-        (["nations", "--arm", "magic"], "--arm magic: must be one of baseline, auto, rules, nnmf, random"),
+        (
+            ["nations", "--arm", "magic"],
+            "--arm: unknown arm 'magic'; choose one of: baseline, auto, rules, nnmf, mixture, typed, random",
+        ),
+        (["nations", "--arm", "rulse"], "--arm: unknown arm 'rulse'; did you mean 'rules'?"),
         (["nations", "--model", "conve"], "unknown preset 'conve'; choose one of: transe, rotate"),
-        (["nations", "--amount", "lots"], "--amount lots: must be a share such as 5%"),
+        (["nations", "--amount", "lots"], "--amount lots: must be a fraction such as 5%"),
         (["nations", "--arm", "file:none.tsv"], "none.tsv"),
         (["nations", "--exponent", "0"], "--exponent 0: must be above 0; --schedule constant"),
+        (["nations", "--weight", "much"], "--weight much: must be a number from 0, or probability"),
         (["nations", "--weight", "-1"], "weight=-1.0: must be a number from 0"),
-        (["nations", "--device", "cuda"], "device 'cuda': there is none here"),
+        (["nations", "--arm", "random", "--device", "cuda"], "device 'cuda': there is none here"),
         (["nothing-here", "--arm", "nnmf"], "nothing-here"),
-        (["nations", "--arm", "file:"], "--arm file:: there is no such file of triples"),
-        (["nations", "--amount", "0"], "amount=0: must be a share of train"),
+        (["nations", "--arm", "file:"], "arm file:: there is no such file of triples"),
+        (["nations", "--amount", "0"], "amount=0: must be a fraction of train"),
         (["nations", "--clusters", "5"], "--clusters is for the arm nnmf"),
         (["nations", "--arm", "nnmf", "--clusters", "500"], "arm nnmf: n_clusters=500"),
         (
@@ -101,17 +113,23 @@ def test_triples_of_a_file_are_an_arm(tmp_path: Path) -> None:
         (["nations", "--model", "transe-paper", "--weight", "0.5"], "the margin loss takes no weights"),
     ],
 )
-def test_what_cannot_be_run_says_why_and_writes_nothing(tmp_path: Path, given: list[str], message: str) -> None:
-    done = run("compare", *given, *SMALL[2:], "-o", str(tmp_path / "x"))
+def test_impossible_options_are_refused_with_the_reason_and_nothing_is_written(
+    tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    done = run("compare", *arguments, *SMALL[2:], "-o", str(tmp_path / "x"))
     assert done.returncode == 2
     assert message in done.stderr
     assert not (tmp_path / "x").exists()
 
 
-def test_an_amount_is_a_limit_for_auto_and_settings_for_a_data_set_are_told(tmp_path: Path) -> None:
-    done = run("compare", "nations", *SMALL, "--arm", "auto", "--amount", "5", "-o", str(tmp_path / "x"), "--json")
+def test_the_amount_of_auto_is_a_limit(family: Path) -> None:
+    done = run("compare", str(family), *SMALL, "--arm", "auto", "--amount", "5", "-o", str(family / "x"), "--json")
     assert done.returncode == 0, done.stderr
-    assert {made["n_extra"] for made in json.loads(done.stdout)["runs"] if made["arm"] == "auto"} == {5}
+    assert {entry["n_extra"] for entry in json.loads(done.stdout)["runs"] if entry["arm"] == "auto"} == {5}
+
+
+def test_settings_that_were_chosen_for_a_data_set_are_reported(tmp_path: Path) -> None:
+    done = run("compare", "nations", *SMALL, "--arm", "baseline", "-o", str(tmp_path / "x"))
     assert "transe with the settings that were chosen for nations" in done.stderr
 
 
@@ -127,7 +145,7 @@ def test_a_file_where_a_folder_is_needed_is_refused_before_anything_is_trained(t
     for out in (tmp_path / "x", tmp_path / "x" / "y"):
         done = run("compare", "nations", *SMALL, "-o", str(out))
         assert done.returncode == 2
-        assert "this is a file, a folder for the runs is needed" in done.stderr
+        assert "this is a file, but the runs need a folder" in done.stderr
 
 
 def test_a_baseline_alone_has_its_numbers(tmp_path: Path) -> None:
@@ -137,7 +155,7 @@ def test_a_baseline_alone_has_its_numbers(tmp_path: Path) -> None:
     assert len(json.loads((tmp_path / "x" / "comparison.json").read_text())["runs"]) == 2
 
 
-def test_held_out_triples_and_too_few_triples_of_a_file_are_told(tmp_path: Path) -> None:
+def test_held_out_triples_and_too_few_triples_of_a_file_are_reported(tmp_path: Path) -> None:
     splits = na.read_splits("nations")
     na.write_triples(na.KnowledgeGraph(splits.vocabulary, splits.test.triples[:25]), tmp_path / "leak.tsv")
     arm = f"file:{tmp_path / 'leak.tsv'}"
@@ -153,37 +171,6 @@ def test_one_file_has_nothing_to_compare_by(tmp_path: Path) -> None:
     assert "nnmfaug split" in done.stderr
 
 
-def test_a_model_can_be_asked_for_tails_and_heads(folder: Path) -> None:
-    done = run("predict", str(folder), "--head", "china", "--relation", "embassy", "--top", "3")
-    assert done.returncode == 0, done.stderr
-    assert "(china, embassy, ?)" in done.stdout
-    done = run("predict", str(folder), "--tail", "china", "--relation", "embassy", "--arm", "nnmf", "--json")
-    answers = json.loads(done.stdout)
-    assert len(answers) == 10
-    assert set(answers[0]) == {"entity", "score", "known"}
-    assert any(answer["known"] for answer in answers)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (["--head", "chinaa", "--relation", "embassy"], "did you mean 'china'"),
-        (["--relation", "embassy"], "give a head to predict tails"),
-        (["--head", "china", "--relation", "embassy", "--arm", "auto"], "there are models of baseline"),
-    ],
-)
-def test_a_question_that_cannot_be_answered_says_why(folder: Path, given: list[str], message: str) -> None:
-    done = run("predict", str(folder), *given)
-    assert done.returncode == 2
-    assert message in done.stderr
-
-
-def test_a_folder_without_a_model_says_how_to_get_one(tmp_path: Path) -> None:
-    done = run("predict", str(tmp_path), "--head", "a", "--relation", "r")
-    assert done.returncode == 2
-    assert "nnmfaug compare -o makes one" in done.stderr
-
-
 def test_other_arms_of_the_folder_are_mentioned_and_threads_may_change(tmp_path: Path) -> None:
     folder = str(tmp_path / "runs")
     assert run("compare", "nations", "--arm", "random", *SMALL, "-o", folder).returncode == 0
@@ -196,32 +183,21 @@ def test_other_arms_of_the_folder_are_mentioned_and_threads_may_change(tmp_path:
     )
 
 
-def test_the_gain_is_told_apart_from_test_triples_that_were_generated(tmp_path: Path) -> None:
+def test_the_gain_is_split_by_whether_a_test_triple_was_generated(tmp_path: Path) -> None:
     done = run("compare", "umls", "--arm", "rules", *SMALL, "-o", str(tmp_path / "runs"))
     assert done.returncode == 0
-    told = re.search(r"were generated (\S+) → (\S+), on the others (\S+) → (\S+)", done.stdout)
-    assert told is not None
+    numbers = re.search(r"were generated (\S+) → (\S+), on the others (\S+) → (\S+)", done.stdout)
+    assert numbers is not None
     splits = na.read_splits("umls")
-    made = na.Rules().fit(splits.train).top(521).graph.contains(splits.test.triples)
-    assert 0 < made.sum() < len(made)
+    generated = na.Rules().fit(splits.train).top(521).graph.contains(splits.test.triples)
+    assert 0 < generated.sum() < len(generated)
     ranks = {
         arm: [run.ranks.filtered for run in na.load_runs(tmp_path / "runs") if run.arm == arm]
         for arm in ("baseline", "rules")
     }
     expected = [
-        np.mean([(1 / each[part]).mean() for each in ranks[arm]]) for part in (made, ~made) for arm in ranks
+        np.mean([(1 / filtered[part]).mean() for filtered in ranks[arm]])
+        for part in (generated, ~generated)
+        for arm in ranks
     ]
-    assert [float(number) for number in told.groups()] == pytest.approx(expected, abs=1e-4)
-
-
-def test_a_model_that_is_gone_can_be_made_again(tmp_path: Path) -> None:
-    folder = tmp_path / "runs"
-    assert run("compare", "nations", "--arm", "random", *SMALL, "-o", str(folder)).returncode == 0
-    shutil.rmtree(folder / "models" / "random-seed0")
-    ask = ["predict", str(folder), "--arm", "random", "--head", "china", "--relation", "embassy"]
-    done = run(*ask)
-    assert done.returncode == 2
-    assert "delete random-seed0.json, and nnmfaug compare makes both again" in done.stderr
-    (folder / "random-seed0.json").unlink()
-    assert run("compare", "nations", "--arm", "random", *SMALL, "-o", str(folder)).returncode == 0
-    assert run(*ask).returncode == 0
+    assert [float(number) for number in numbers.groups()] == pytest.approx(expected, abs=1e-4)

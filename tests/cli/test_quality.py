@@ -1,4 +1,4 @@
-"""``nnmfaug rules``, ``estimate``, and ``augment`` by rules and auto, as a user meets them."""
+"""``nnmfaug rules``, ``estimate``, and ``augment`` by rules, auto and mixture, as a user types them."""
 
 from __future__ import annotations
 
@@ -9,63 +9,133 @@ import numpy as np
 import pytest
 
 import nnmfaug as na
-from tests.cli.test_main import run
+from tests.cli.commands import run
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Path:
-    na.write_triples(na.family(60, seed=0).given, tmp_path / "world.tsv")
+def family(tmp_path: Path) -> Path:
+    """A folder with ``family.tsv``, a synthetic graph in which rules hold."""
+    na.write_triples(na.family(60, seed=0).given, tmp_path / "family.tsv")
     return tmp_path
 
 
-def test_rules_are_listed_the_surest_first(world: Path) -> None:
-    done = run("rules", "world.tsv", "--depth", "1", "--json", cwd=world)
-    found = json.loads(done.stdout)
-    confidences = [rule["confidence"] for rule in found["rules"]]
+@pytest.fixture
+def noise(tmp_path: Path) -> Path:
+    """A folder with ``noise.tsv``, random triples of one relation, in which no rule holds."""
+    ids = np.random.default_rng(0).integers(0, [60, 1, 60], size=(284, 3)).tolist()
+    rows = [(f"e{h}", "r", f"e{t}") for h, _, t in ids if h != t]
+    na.write_triples(na.KnowledgeGraph.from_labels(rows), tmp_path / "noise.tsv")
+    return tmp_path
+
+
+# rules
+
+
+def test_rules_are_listed_by_confidence(family: Path) -> None:
+    done = run("rules", "family.tsv", "--depth", "1", "--json", cwd=family)
+    rules = json.loads(done.stdout)["rules"]
+    confidences = [rule["confidence"] for rule in rules]
     assert confidences == sorted(confidences, reverse=True)
-    assert "parent_of(x, y) ← child_of(y, x)" in {rule["rule"] for rule in found["rules"]}
-    done = run("rules", "world.tsv", "--relation", "spouse_of", "--top", "1", cwd=world)
+    assert "parent_of(x, y) ← child_of(y, x)" in {rule["rule"] for rule in rules}
+
+
+def test_rules_of_one_relation_are_counted_and_the_first_are_shown(family: Path) -> None:
+    done = run("rules", "family.tsv", "--relation", "spouse_of", "--top", "1", cwd=family)
     assert "spouse_of(x, y) ←" in done.stdout
-    assert "the 1 surest shown" in done.stderr
+    assert "29 rules; showing the 1 with the highest confidence" in done.stderr
 
 
-def test_auto_writes_triples_with_reasons_and_amount_is_a_limit(world: Path) -> None:
-    done = run("augment", "world.tsv", "--amount", "5", "-o", "few.tsv", cwd=world)
+def test_a_graph_without_rules_has_none_to_show(tmp_path: Path) -> None:
+    (tmp_path / "one.tsv").write_text("a\tr\tb\n")
+    done = run("rules", "one.tsv", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "0 rules\n")
+
+
+# augment by rules
+
+
+def test_auto_writes_the_evidence_for_each_triple(family: Path) -> None:
+    done = run("augment", "family.tsv", "--depth", "2", "--amount", "5", "-o", "few.tsv", cwd=family)
     assert done.returncode == 0, done.stderr
-    assert len(na.read_triples(world / "few.tsv")) == 5
-    lines = (world / "few.tsv.scores.tsv").read_text().splitlines()
-    assert lines[0].split("\t") == ["line", "confidence", "source", "reason", "evidence"]
-    known = set(na.read_triples(world / "world.tsv").labels())
-    for line in lines[1:]:
+    assert len(na.read_triples(family / "few.tsv")) == 5
+    header, *lines = (family / "few.tsv.scores.tsv").read_text().splitlines()
+    assert header.split("\t") == ["line", "confidence", "source", "reason", "evidence"]
+    known = set(na.read_triples(family / "family.tsv").labels())
+    for line in lines:
         _, confidence, source, reason, evidence = line.split("\t")
         assert float(confidence) > 0.5
         assert source == "rules"
         assert "←" in json.loads(reason)
         assert {tuple(triple) for triple in json.loads(evidence)} <= known
-    more = run("augment", "world.tsv", "--amount", "100000", "-o", "all.tsv", cwd=world)
-    assert more.returncode == 0, more.stderr
-    assert 5 < len(na.read_triples(world / "all.tsv")) < 100_000
 
 
-def test_conditions_that_nothing_meets_leave_an_empty_file_and_the_reason(world: Path) -> None:
-    done = run(
-        "augment", "world.tsv", "--head", "person_0000", "--tail", "person_0000", "-o", "none.tsv", cwd=world
-    )
+def test_the_amount_of_auto_is_a_limit(family: Path) -> None:
+    done = run("augment", "family.tsv", "--depth", "2", "--amount", "100000", "-o", "all.tsv", cwd=family)
     assert done.returncode == 0, done.stderr
-    assert "no triple is worth adding: of " in done.stderr
-    assert (world / "none.tsv").read_text() == ""
+    assert 5 < len(na.read_triples(family / "all.tsv")) < 100_000
+    assert "; estimated precision 0." in done.stderr
 
 
-def test_a_graph_without_sure_rules_gets_nothing_and_the_reason(tmp_path: Path) -> None:
-    ids = np.random.default_rng(0).integers(0, [60, 1, 60], size=(284, 3)).tolist()
-    rows = [(f"e{h}", "r", f"e{t}") for h, _, t in ids if h != t]
-    na.write_triples(na.KnowledgeGraph.from_labels(rows), tmp_path / "noise.tsv")
-    done = run("augment", "noise.tsv", "-o", "x.tsv", cwd=tmp_path)
+def test_conditions_that_no_triple_meets_leave_an_empty_file_and_the_reason(family: Path) -> None:
+    conditions = ("--head", "person_0000", "--tail", "person_0000")
+    done = run("augment", "family.tsv", "--depth", "2", *conditions, "-o", "none.tsv", cwd=family)
+    assert done.returncode == 0, done.stderr
+    assert "triples pass the threshold, but none meets the conditions" in done.stderr
+    assert (family / "none.tsv").read_text() == ""
+
+
+def test_a_graph_without_good_rules_gets_no_triple_and_the_reason(noise: Path) -> None:
+    done = run("augment", "noise.tsv", "--depth", "2", "-o", "x.tsv", cwd=noise)
     assert done.returncode == 0
     assert "no triple is worth adding" in done.stderr
-    assert (tmp_path / "x.tsv").read_text() == ""
-    told = run("estimate", "noise.tsv", cwd=tmp_path).stdout
-    assert "no rule here is sure enough to tell" in told
+    assert (noise / "x.tsv").read_text() == ""
+
+
+def test_a_mixture_keeps_both_augmenters_at_any_depth(family: Path) -> None:
+    done = run("augment", "family.tsv", "--method", "mixture", "--depth", "1", "--all", "-o", "m.tsv", cwd=family)
+    assert done.returncode == 0, done.stderr
+    sources = {line.split("\t")[2] for line in (family / "m.tsv.scores.tsv").read_text().splitlines()[1:]}
+    assert sources == {"rules", "nnmfaug"}
+
+
+def test_too_many_by_rules_are_refused_with_advice(family: Path) -> None:
+    done = run("augment", "family.tsv", "--method", "rules", "--amount", "1000000", "-o", "x.tsv", cwd=family)
+    assert done.returncode == 1
+    assert "request fewer or pass --all to get them all" in done.stderr
+
+
+# estimate
+
+
+def test_auto_is_estimated_with_a_table_and_sentences(family: Path) -> None:
+    done = run("estimate", "family.tsv", "--depth", "1", cwd=family)
+    assert done.returncode == 0, done.stderr
+    title, header, *_, sentence = done.stdout.splitlines()
+    assert title.startswith("auto, ")
+    assert header.split() == ["confidence", "triples", "recovered", "precision"]
+    assert sentence.startswith("Estimated precision ")
+    assert sentence.endswith("of all true facts (estimated from the highest-confidence rules).")
+
+
+def test_valid_and_test_are_reported_only(tmp_path: Path) -> None:
+    done = run("estimate", "nations", "--method", "random", "--completeness", "0.5", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "if train holds 50.0% of all true facts (as given)." in done.stdout
+    assert "occur in valid or test (reported only, not used in the estimate)" in done.stdout
+
+
+def test_where_auto_generates_nothing_there_is_nothing_to_estimate(noise: Path) -> None:
+    done = run("estimate", "noise.tsv", "--depth", "1", cwd=noise)
+    assert done.returncode == 0
+    assert done.stderr.endswith("auto generates no triple for this graph: there is nothing to estimate\n")
+
+
+def test_an_assumed_completeness_is_called_an_assumption(noise: Path) -> None:
+    done = run("estimate", "noise.tsv", "--method", "rules", cwd=noise)
+    assert "(an assumption: no rule has enough confidence to estimate it)" in done.stdout
+
+
+# refusals
 
 
 @pytest.mark.parametrize(
@@ -76,42 +146,33 @@ def test_a_graph_without_sure_rules_gets_nothing_and_the_reason(tmp_path: Path) 
             "--clusterer is for --method nnmf, not for auto",
         ),
         (("augment", "umls", "--workers", "2", "-o", "x.tsv"), "--workers is for --method nnmf, not for auto"),
-        (("augment", "umls", "--method", "nnmf", "--depth", "2", "-o", "x.tsv"), "--depth is for --method rules"),
-        (("augment", "umls", "--method", "rules", "--threshold", "0.2", "-o", "x.tsv"), "--threshold is for"),
+        (
+            ("augment", "umls", "--method", "nnmf", "--depth", "2", "-o", "x.tsv"),
+            "--depth is for --method auto, rules, mixture, not for nnmf",
+        ),
+        (
+            ("augment", "umls", "--method", "rules", "--threshold", "0.2", "-o", "x.tsv"),
+            "--threshold is for --method auto, not for rules",
+        ),
         (("augment", "umls", "--threshold", "2", "-o", "x.tsv"), "threshold=2.0: must be above 0"),
-        (
-            ("augment", "umls", "--relation", "affect", "-o", "x.tsv"),
-            "unknown relation 'affect'; did you mean 'affects'",
-        ),
-        (
-            ("augment", "umls", "--quota", "affect=2", "-o", "x.tsv"),
-            "unknown relation 'affect'; did you mean 'affects'",
-        ),
+        (("augment", "umls", "--relation", "affect", "-o", "x.tsv"), "unknown relation 'affect'"),
+        (("augment", "umls", "--quota", "affect=2", "-o", "x.tsv"), "unknown relation 'affect'"),
+        (("augment", "umls", "--quota", "isa", "-o", "x.tsv"), "--quota isa: must be a relation and a number"),
         (
             ("estimate", "umls", "--method", "random", "--depth", "2"),
-            "--depth is for --method rules, not for random",
+            "--depth is for --method auto, rules, mixture, not for random",
         ),
         (("estimate", "umls", "--completeness", "1"), "completeness=1.0: must be above 0 and below 1"),
-        (("estimate", "umls", "--amount", "0"), "less than one"),
+        (("estimate", "umls", "--amount", "0"), "--amount 0: less than one of 5,216 triples"),
         (("rules", "umls", "--min-confidence", "2"), "min_confidence=2.0: must be above 0 and at most 1"),
-        (("rules", "umls", "--relation", "affect"), "--relation affect: the graph has no such relation"),
+        (
+            ("rules", "umls", "--relation", "affect"),
+            "--relation: unknown relation 'affect'; did you mean 'affects'",
+        ),
     ],
 )
-def test_what_makes_no_sense_is_refused_at_once(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+def test_bad_options_are_refused_at_once(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
     done = run(*arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr
     assert not list(tmp_path.iterdir())
-
-
-def test_a_mixture_keeps_both_generators_at_any_depth(world: Path) -> None:
-    done = run("augment", "world.tsv", "--method", "mixture", "--depth", "1", "--all", "-o", "m.tsv", cwd=world)
-    assert done.returncode == 0, done.stderr
-    sources = {line.split("\t")[2] for line in (world / "m.tsv.scores.tsv").read_text().splitlines()[1:]}
-    assert sources == {"rules", "nnmfaug"}
-
-
-def test_too_many_by_rules_says_what_to_do(world: Path) -> None:
-    done = run("augment", "world.tsv", "--method", "rules", "--amount", "1000000", "-o", "x.tsv", cwd=world)
-    assert done.returncode == 1
-    assert "pass --all to get them all" in done.stderr

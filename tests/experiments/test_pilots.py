@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import nnmfaug as na
-from tests.cli.test_main import run
+from tests.cli.commands import run
 
 SMALL = na.LinkPredictor(model="transe", dim=16, epochs=30, batch_size=256)
 ONE = na.TrainOptions(threads=1)

@@ -143,7 +143,7 @@ def too_many_to_list(support_size: int, n_new: int) -> SamplingError:
 
 
 def id_of(kind: str, name: str, ids: Mapping[str, int]) -> int:
-    """Return the id of a name, or raise."""
+    """Return the id of a name; raise with similar names if there is no such name."""
     if name not in ids:
         raise ValueError(unknown_name(kind, name, ids))
     return ids[name]

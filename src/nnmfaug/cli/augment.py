@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import nnmfaug as na
+from nnmfaug.cli.conditions import ConditionOptions, Exclude, Heads, Quotas, Relations, Tails
 from nnmfaug.cli.console import count, notes_of_warnings, print_json, progress, roughly, say
 from nnmfaug.cli.method_options import (
     METHOD_HELP,
@@ -22,11 +23,11 @@ from nnmfaug.cli.method_options import (
     Threshold,
 )
 from nnmfaug.cli.reading import AsJson, Graph, Reading, protect, train_of
-from nnmfaug.io.datasets import find
 from nnmfaug.io.write import check_writable
 
 if TYPE_CHECKING:
     from nnmfaug.augmenters.conditions import Conditions
+    from nnmfaug.augmenters.output import Manifest
 
 LONG_SECONDS = 2.0
 LARGE_BYTES = 1e9
@@ -38,7 +39,9 @@ def augment(
     reading: Reading,
     out: Annotated[
         Path,
-        typer.Option("-o", "--out", help="Output file: .tsv .txt .csv .nt (also .gz .bz2 .zst) .parquet."),
+        typer.Option(
+            "-o", "--out", metavar="FILE", help="Output file: .tsv .txt .csv .nt (also .gz .bz2 .zst) .parquet."
+        ),
     ],
     method: Annotated[MethodName, typer.Option(help=METHOD_HELP)] = "auto",
     amount: Amount = None,
@@ -50,7 +53,8 @@ def augment(
     threshold: Threshold = None,
     clusters: Clusters = None,
     components: Annotated[
-        str | None, typer.Option(help='Number of NMF components, or "auto" (method nnmf). Default: 8.')
+        str | None,
+        typer.Option(metavar="N", help='Number of NMF components, or "auto" (method nnmf). Default: 8.'),
     ] = None,
     clusterer: Annotated[
         Strategy | None,
@@ -60,49 +64,72 @@ def augment(
         ),
     ] = None,
     eps: Annotated[
-        float | None, typer.Option(min=0, help="Neighbourhood radius of --clusterer dbscan. Default: 0.5.")
+        float | None,
+        typer.Option(min=0, metavar="X", help="Neighbourhood radius of --clusterer dbscan. Default: 0.5."),
     ] = None,
     smoothing: Annotated[
         float | None,
         typer.Option(
-            help="Added to A[h,r]·B[t,r] (method nnmf); above 0, every relation is possible. Default: 0."
+            metavar="X",
+            help="Added to A[h,r]·B[t,r] (method nnmf); above 0, every relation is possible. Default: 0.",
         ),
     ] = None,
-    relation: Annotated[list[str] | None, typer.Option(help="Only this relation. Repeatable.")] = None,
-    head: Annotated[list[str] | None, typer.Option(help="Only this head. Repeatable.")] = None,
-    tail: Annotated[list[str] | None, typer.Option(help="Only this tail. Repeatable.")] = None,
-    quota: Annotated[
-        list[str] | None, typer.Option(help="Number of triples of one relation, as RELATION=N. Repeatable.")
-    ] = None,
-    exclude: Annotated[Path | None, typer.Option(help="File of triples that are never generated.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed. The same seed gives the same triples.")] = 0,
+    relations: Relations = None,
+    heads: Heads = None,
+    tails: Tails = None,
+    quotas: Quotas = None,
+    exclude: Exclude = None,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Random seed. The same seed gives the same triples.")
+    ] = 0,
     workers: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Number of processes (method nnmf); the triples do not depend on it. Default: 1."
+            min=1,
+            metavar="N",
+            help="Number of processes (method nnmf); the triples do not depend on it. Default: 1.",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Generate new triples from train (or the only graph); write them, their scores and a manifest."""
-    from nnmfaug.augmenters.output import sample_files, write_sample
+    """Generate new triples from train, or from the only graph.
 
-    _refuse_pairs({"--quota": quota, "--all": take_all, "--relation": relation, "--amount": amount})
+    Writes the triples to FILE, their scores to FILE.scores.tsv, and all settings to FILE.json.
+    """
+    from nnmfaug.augmenters.output import write_sample
+
+    _refuse_pairs({"--quota": quotas, "--all": take_all, "--relation": relations, "--amount": amount})
     options = MethodOptions(method, depth, threshold, clusters, components, clusterer, eps, smoothing, workers)
     check_writable(out)
     source = reading.read(graph)
     train = train_of(source)
-    conditions = _conditions(train, relation, head, tail, _read_exclude(exclude, reading), quota)
-    for read in (source, conditions.exclude):
-        protect(read, *sample_files(out))
-    n = None if take_all or quota else options.amount(amount, len(train))
-    with progress(), notes_of_warnings(), _advice(method, conditions, n if amount is None else None):
+    conditions = ConditionOptions(relations, heads, tails, quotas, exclude).conditions(train, reading)
+    _protect_inputs(out, source, conditions.exclude)
+    n = None if take_all or quotas else options.amount(amount, len(train))
+    with progress(), notes_of_warnings(), _advice(options, conditions, n if amount is None else None):
         sample, manifest = _generate(options, train, n, conditions, seed, quiet=as_json)
     paths = write_sample(sample, manifest, out, prefix=reading.options.prefix)
     if as_json:
         print_json({**manifest, "method_name": method, "files": [str(path) for path in paths]})
     else:
         say(f"{out}: {_summary(len(sample), manifest, method)}")
+
+
+def _refuse_pairs(options: dict[str, object]) -> None:
+    """Raise if two options were given that cannot be combined."""
+    pairs = [("--quota", "--all"), ("--quota", "--relation"), ("--quota", "--amount"), ("--all", "--amount")]
+    for one, other in pairs:
+        if options[one] and options[other]:
+            msg = f"{one} and {other} cannot be combined: leave out one of them"
+            raise ValueError(msg)
+
+
+def _protect_inputs(out: Path, *sources: na.Splits | na.KnowledgeGraph | None) -> None:
+    """Raise if an output file is one that was read."""
+    from nnmfaug.augmenters.output import sample_files
+
+    for source in sources:
+        protect(source, *sample_files(out))
 
 
 def _generate(
@@ -113,7 +140,7 @@ def _generate(
     seed: int,
     *,
     quiet: bool,
-) -> tuple[na.Sample, dict[str, Any]]:
+) -> tuple[na.Sample, Manifest]:
     from nnmfaug.augmenters.output import generate
 
     augmenter = options.augmenter(train)
@@ -129,57 +156,6 @@ def _generate(
     return sample, manifest
 
 
-def _refuse_pairs(options: dict[str, object]) -> None:
-    """Raise if two options were given that cannot be combined."""
-    pairs = [("--quota", "--all"), ("--quota", "--relation"), ("--quota", "--amount"), ("--all", "--amount")]
-    for one, other in pairs:
-        if options[one] and options[other]:
-            msg = f"{one} and {other} cannot be combined: leave out one of them"
-            raise ValueError(msg)
-
-
-def _conditions(
-    train: na.KnowledgeGraph,
-    relations: list[str] | None,
-    heads: list[str] | None,
-    tails: list[str] | None,
-    exclude: na.KnowledgeGraph | None,
-    quotas: list[str] | None,
-) -> Conditions:
-    from nnmfaug.augmenters.conditions import Conditions
-
-    allowed = [tuple(names) if names else None for names in (relations, heads, tails)]
-    conditions = Conditions(allowed[0], allowed[1], allowed[2], exclude, _quotas(quotas))
-    conditions.check(train.vocabulary)
-    return conditions
-
-
-def _quotas(texts: list[str] | None) -> dict[str, int] | None:
-    quotas = {}
-    for text in texts or ():
-        relation, equals, number = text.rpartition("=")
-        if not equals or not number.isdecimal():
-            msg = f"--quota {text}: must be a relation and a number, such as likes=100"
-            raise ValueError(msg)
-        if relation in quotas:
-            msg = f"--quota {text}: {relation!r} is named twice"
-            raise ValueError(msg)
-        quotas[relation] = int(number)
-    return quotas or None
-
-
-def _read_exclude(path: Path | None, reading: Reading) -> na.KnowledgeGraph | None:
-    if path is None:
-        return None
-    if path.is_dir() or (find(str(path)) is not None and not path.is_file()):
-        kind = "a folder" if path.is_dir() else "the name of a data set"
-        todo = f"nnmfaug convert {path} known.tsv --split all"
-        raise na.DataError(f"--exclude needs a file of triples, this is {kind}; make one: {todo}", path=path)
-    if not path.exists():
-        raise na.DataError("--exclude: no such file", path=path)
-    return na.read_triples(path, reading.options)
-
-
 def _announce(augmenter: object, train: na.KnowledgeGraph) -> None:
     """Announce the cost of a clustering that is expensive or approximate."""
     if not isinstance(augmenter, na.NNMFAug):
@@ -188,36 +164,48 @@ def _announce(augmenter: object, train: na.KnowledgeGraph) -> None:
     if cost is None or (cost.seconds < LONG_SECONDS and cost.bytes < LARGE_BYTES and not cost.micro_clusters):
         return
     memory = f"{cost.bytes / 1e9:.1f} GB" if cost.bytes >= LARGE_BYTES else f"{cost.bytes / 1e6:.0f} MB"
-    how = f" (approximate: Ward on {cost.micro_clusters:,} micro-clusters)" if cost.micro_clusters else ""
-    sizes = getattr(augmenter.cluster, "n_clusters", None), getattr(augmenter.embed, "n_components", None)
-    each = " for each setting that auto compares" if "auto" in sizes else ""
-    say(f"note: clustering{how} will take about {roughly(cost.seconds)} and {memory}{each}")
+    approximation = (
+        f" (approximate: Ward on {cost.micro_clusters:,} micro-clusters)" if cost.micro_clusters else ""
+    )
+    n_clusters = getattr(augmenter.cluster, "n_clusters", None)
+    n_components = getattr(augmenter.embed, "n_components", None)
+    times = " for each setting that auto compares" if "auto" in (n_clusters, n_components) else ""
+    say(f"note: clustering{approximation} will take about {roughly(cost.seconds)} and {memory}{times}")
 
 
 @contextmanager
-def _advice(method: MethodName, conditions: Conditions, default: int | None) -> Iterator[None]:
-    """Add to an error about too few triples what the user can do; ``default`` is the amount nobody asked for."""
+def _advice(options: MethodOptions, conditions: Conditions, default: int | None) -> Iterator[None]:
+    """Add advice to an error about too few triples; ``default`` is the amount if the user requested none."""
     try:
         yield
     except na.SamplingError as error:
-        message = _advise(error, method, conditions, default) if error.available else str(error)
-        raise na.SamplingError(message, available=error.available) from None
+        if not error.available:
+            raise
+        problem = str(error)
+        if default is not None:
+            fraction = f"{options.method.amount:.0%} of train, {count(default, 'triple')}"
+            problem = f"the default amount is {fraction}, but only {error.available:,} are possible"
+        advice = _either(_remedies(options.name, conditions, default))
+        raise na.SamplingError(f"{problem}: {advice}", available=error.available) from None
 
 
-def _advise(error: na.SamplingError, method: MethodName, conditions: Conditions, default: int | None) -> str:
-    fewer_clusters = " or use fewer clusters" if method == "nnmf" else ""
-    if conditions.quotas is not None:
-        return f"{error}: request fewer{fewer_clusters}"
-    if default is None:
-        return f"{error}: request fewer, pass --all to get them all,{fewer_clusters}".removesuffix(",")
-    return (
-        f"the default amount is 10% of train, {count(default, 'triple')}, but only {error.available:,} are "
-        f"possible: pass --amount, or --all to get them all,{fewer_clusters}"
-    ).removesuffix(",")
+def _remedies(method: MethodName, conditions: Conditions, default: int | None) -> list[str]:
+    remedies = ["request fewer" if default is None else "pass --amount"]
+    if conditions.quotas is None:
+        remedies.append("pass --all to get them all")
+    if method == "nnmf":
+        remedies.append("use fewer clusters")
+    return remedies
+
+
+def _either(clauses: list[str]) -> str:
+    """Join clauses by commas and "or"."""
+    *first, last = clauses
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def _summary(n: int, manifest: dict[str, Any], method: MethodName) -> str:
-    """Say how many triples were written, of how many, and how many may be true."""
+    """Report how many triples were written, of how many, and their estimated precision."""
     n_new = manifest["new_in_support"]
     if "mean_confidence" not in manifest:
         return f"wrote {n:,} of {n_new:,} possible new triples (support: {manifest['support_size']:,})"

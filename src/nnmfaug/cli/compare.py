@@ -2,47 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 import nnmfaug as na
-from nnmfaug.cli.console import Justify, count, notes_of_warnings, output, plain, print_json, progress, say, table
-from nnmfaug.cli.method_options import Amount
-from nnmfaug.cli.reading import AsJson, Reading, parse_amount
+from nnmfaug.cli.arm_options import ARM_HELP, ArmOptions, ScheduleName
+from nnmfaug.cli.comparison_tables import show_comparison
+from nnmfaug.cli.console import notes_of_warnings, print_json, progress, say
+from nnmfaug.cli.reading import AsJson, Reading
 
 if TYPE_CHECKING:
-    from nnmfaug.evaluation.comparison import Comparison
-    from nnmfaug.evaluation.metrics import Kind
-    from nnmfaug.experiments.arms import Arm, Weight
-    from nnmfaug.linkpred.schedule import Schedule
-
-ScheduleName = Literal["polynomial", "constant", "step"]
-DEFAULT_ARMS = ("baseline", "auto", "random")
-ARM_HELP = (
-    "Arm to train: baseline, auto, rules, nnmf, mixture, typed, random, duplicate, inverse, concepts, or "
-    "file:PATH. Repeatable. Default: baseline, auto, random."
-)
-MARKS = {"better": " ▲", "worse": " ▼", "no difference shown": "  "}
+    from nnmfaug.experiments.arms import Arm, Augmentation
 
 
 def compare(
     dataset: Annotated[
-        str, typer.Argument(metavar="DATASET", help="Name of a data set, or folder or archive with test triples.")
+        str,
+        typer.Argument(
+            metavar="DATASET", help="Name of a data set, or a folder or archive with train, valid and test."
+        ),
     ],
     reading: Reading,
-    out: Annotated[Path, typer.Option("-o", "--out", help="Output folder. Run the same command again to resume.")],
-    arm: Annotated[list[str] | None, typer.Option(help=ARM_HELP)] = None,
+    out: Annotated[
+        Path,
+        typer.Option("-o", "--out", metavar="FOLDER", help="Output folder. Run the same command again to resume."),
+    ],
+    arm: Annotated[list[str] | None, typer.Option(metavar="ARM", help=ARM_HELP)] = None,
     model: Annotated[
-        str, typer.Option(help="Model preset: transe, rotate, rotate-long, transe-paper, rotate-paper.")
+        str,
+        typer.Option(
+            metavar="NAME", help="Model preset: transe, rotate, rotate-long, transe-paper, rotate-paper."
+        ),
     ] = "rotate",
-    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds; 5 can show small differences.")] = 5,
-    amount: Amount = None,
+    seeds: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Number of seeds; 5 can show small differences.")
+    ] = 5,
+    amount: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AMOUNT",
+            help="Fraction of train (5%) or number of triples (5000) that an arm adds. Default: 10%; for auto, every "
+            "triple above the threshold, up to the size of train.",
+        ),
+    ] = None,
     exponent: Annotated[
-        float | None, typer.Option(help="k of the (e/E)^k by which generated triples enter. Default: 2.")
+        float | None,
+        typer.Option(metavar="K", help="k of the (e/E)^k by which generated triples enter. Default: 2."),
     ] = None,
     schedule: Annotated[
         ScheduleName | None,
@@ -54,114 +63,61 @@ def compare(
     weight: Annotated[
         str | None,
         typer.Option(
+            metavar="WEIGHT",
             help='Loss weight of a generated triple: a number, or "probability" (arms auto, rules, mixture). '
-            'Default: "probability" for auto (1 with a margin loss), 1 otherwise.'
+            'Default: "probability" for auto (1 with a margin loss), 1 otherwise.',
         ),
     ] = None,
-    clusters: Annotated[int | None, typer.Option(min=1, help="Number of clusters (arm nnmf).")] = None,
+    clusters: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Number of clusters (arm nnmf). Default: one per 20 distinct count rows, at most 50.",
+        ),
+    ] = None,
     pilot: Annotated[
         bool,
         typer.Option("--pilot", help="Choose the amount of auto by short runs evaluated on valid."),
     ] = False,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Number of epochs. Default: the preset's.")] = None,
-    dim: Annotated[int | None, typer.Option(min=1, help="Embedding dimension. Default: the preset's.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Number of epochs. Default: the preset's.")
+    ] = None,
+    dim: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Embedding dimension. Default: the preset's.")
+    ] = None,
     curve: Annotated[
-        int | None, typer.Option(min=1, help="Evaluate on valid every N epochs, for comparison.json.")
+        int | None, typer.Option(min=1, metavar="N", help="Evaluate on valid every N epochs, for comparison.json.")
     ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Show raw ranks besides filtered ones.")] = False,
-    threads: Annotated[int | None, typer.Option(min=1, help="Number of torch threads. Default: 2.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Number of torch threads. Default: 2.")
+    ] = None,
     device: Annotated[Literal["auto", "cpu", "cuda"], typer.Option(help="Device to train on.")] = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Train with and without generated triples, and test whether they helped."""
-    from nnmfaug.evaluation.document import compare_both, comparison_document, write_comparison
-    from nnmfaug.experiments.arms import Fits
+    """Train with and without generated triples, and compare.
 
+    Writes the runs and comparison.json to FOLDER.
+    """
+    from nnmfaug.evaluation.document import compare_both, comparison_document, write_comparison
+
+    arm_options = ArmOptions(amount, schedule, exponent, weight, clusters)
+    names = arm_options.names(arm)
     splits = reading.read_splits(dataset)
     predictor = _predictor(model, splits.name, epochs, dim)
-    entry = ArmOptions(amount, schedule, exponent, weight, clusters)
-    names = entry.names(arm)
-    arms = {name: entry.arm(name, splits.train, predictor, reading.options) for name in names}
-    options = na.TrainOptions(evaluate_every=curve, threads=threads, device=device)
-    fits = Fits()
+    arms = {name: arm_options.arm(name, splits.train, predictor, reading.options) for name in names}
+    options = na.TrainOptions(curve, threads, device)
     with progress(), notes_of_warnings():
-        tried = _run_pilot(splits, predictor, arms, out, options, fits, seeds) if pilot else None
-        runs = na.run_experiment(
-            splits, predictor, arms, seeds=range(seeds), folder=out, options=options, fit=fits
-        )
+        outcome, runs = _run(splits, predictor, arms, seeds, out, options, pilot=pilot)
     comparisons = compare_both(runs)
-    document = comparison_document(runs, splits, pilot=tried, comparisons=comparisons)
+    document = comparison_document(runs, splits, pilot=outcome, comparisons=comparisons)
     path = write_comparison(document, out)
     if as_json:
         print_json(document)
     else:
-        _show(runs, comparisons, f"{splits.name}, {model}", ("filtered", "raw") if raw else ("filtered",))
-        _show_notes(runs, out)
+        show_comparison(runs, comparisons, f"{splits.name}, {model}", out, raw=raw)
         say(f"{path}: all numbers; {out}: the runs")
-
-
-@dataclass(frozen=True)
-class ArmOptions:
-    """How generated triples enter training, as it was typed; None where an option was left out."""
-
-    amount: str | None
-    schedule: ScheduleName | None
-    exponent: float | None
-    weight: str | None
-    clusters: int | None
-
-    def __post_init__(self) -> None:
-        if self.exponent is not None and not self.exponent > 0:
-            msg = f"--exponent {self.exponent:g}: must be above 0; --schedule constant uses all triples at once"
-            raise ValueError(msg)
-        if self.exponent is not None and self.schedule not in (None, "polynomial"):
-            msg = f"--exponent is for --schedule polynomial, not {self.schedule}"
-            raise ValueError(msg)
-
-    def names(self, arms: list[str] | None) -> list[str]:
-        """Return the names of the arms, the baseline among them."""
-        names = list(dict.fromkeys(arms or DEFAULT_ARMS))
-        if "baseline" not in names:
-            names.insert(0, "baseline")
-        if self.clusters is not None and "nnmf" not in names:
-            msg = "--clusters is for the arm nnmf: add --arm nnmf"
-            raise ValueError(msg)
-        return names
-
-    def arm(
-        self, name: str, train: na.KnowledgeGraph, predictor: na.LinkPredictor, options: na.ReadOptions
-    ) -> Arm:
-        """Return the arm of a name."""
-        amount = None if self.amount is None else parse_amount(self.amount, len(train), "--amount")
-        return na.find_arm(
-            name,
-            train,
-            amount=amount,
-            schedule=self._schedule(),
-            weight=self._weight(predictor),
-            clusters=self.clusters,
-            options=options,
-        )
-
-    def _schedule(self) -> Schedule | None:
-        if self.schedule == "constant":
-            return na.Constant()
-        if self.schedule == "step":
-            return na.Step()
-        if self.schedule is None and self.exponent is None:
-            return None
-        return na.Polynomial() if self.exponent is None else na.Polynomial(self.exponent)
-
-    def _weight(self, predictor: na.LinkPredictor) -> Weight | None:
-        if self.weight is None:
-            return 1.0 if predictor.loss == "margin" else None
-        if self.weight == "probability":
-            return "probability"
-        try:
-            return float(self.weight)
-        except ValueError:
-            msg = f"--weight {self.weight}: must be a number from 0, or probability"
-            raise ValueError(msg) from None
 
 
 def _predictor(model: str, dataset: str, epochs: int | None, dim: int | None) -> na.LinkPredictor:
@@ -173,74 +129,39 @@ def _predictor(model: str, dataset: str, epochs: int | None, dim: int | None) ->
     return replace(predictor, epochs=epochs or predictor.epochs, dim=dim or predictor.dim)
 
 
-def _run_pilot(
+def _run(
     splits: na.Splits,
     predictor: na.LinkPredictor,
-    arms: dict[str, Any],
+    arms: dict[str, Arm],
+    n_seeds: int,
     folder: Path,
     options: na.TrainOptions,
-    fits: Any,  # noqa: ANN401
-    seeds: int,
-) -> na.Pilot:
-    """Let pilot runs choose the amount of the arm auto, and replace it."""
+    *,
+    pilot: bool,
+) -> tuple[na.Pilot | None, list[na.Run]]:
+    """Run the pilot, if there is to be one, and the experiment; both fit auto once per seed."""
+    from nnmfaug.experiments.arms import Fits
     from nnmfaug.experiments.pilots import choose_amount
     from nnmfaug.experiments.runner import check_experiment
 
+    seeds = range(n_seeds)
+    fits = Fits()
+    outcome = None
+    all_arms: dict[str, Arm | None] = {**arms}
+    if pilot:
+        auto = _arm_for_pilot(arms)
+        check_experiment(splits, predictor, arms, seeds, folder)  # before anything is trained
+        all_arms["auto"], outcome = choose_amount(
+            splits, predictor, auto, folder=folder, options=options, fit=fits
+        )
+        say(f"note: {outcome.reason}")
+    runs = na.run_experiment(splits, predictor, all_arms, seeds=seeds, folder=folder, options=options, fit=fits)
+    return outcome, runs
+
+
+def _arm_for_pilot(arms: Mapping[str, Arm]) -> Augmentation:
     auto = arms.get("auto")
-    if auto is None:
+    if not isinstance(auto, na.Augmentation):
         msg = "--pilot is for the arm auto: add --arm auto"
         raise ValueError(msg)
-    check_experiment(splits, predictor, arms, range(seeds), folder)  # before anything is trained
-    arms["auto"], pilot = choose_amount(splits, predictor, auto, folder=folder, options=options, fit=fits)
-    say(f"note: {pilot.reason}")
-    return pilot
-
-
-def _show(runs: list[na.Run], comparisons: Mapping[Kind, Comparison], title: str, kinds: Sequence[Kind]) -> None:
-    """Print a table for each kind of ranks, and the verdict on each arm."""
-    from nnmfaug.evaluation.sentences import sentence
-
-    n_seeds = count(len({run.seed for run in runs}), "seed")
-    for kind in kinds:
-        output().print(_table(runs, comparisons.get(kind), f"{title}, {n_seeds}, {kind}", kind))
-    filtered = comparisons.get("filtered")
-    if filtered is not None:
-        output().print()
-        _print_lines([*sentence(filtered).splitlines(), *(f"note: {note}" for note in filtered.notes)])
-
-
-def _show_notes(runs: list[na.Run], folder: Path) -> None:
-    """Print what a reader should know besides the numbers."""
-    from nnmfaug.evaluation.sentences import left_out, notes
-
-    _print_lines([f"note: {note}" for note in (*notes(runs), *left_out(runs, folder))])
-
-
-def _print_lines(lines: list[str]) -> None:
-    for line in lines:
-        output().print(plain(line), markup=False, soft_wrap=True)
-
-
-def _table(runs: list[na.Run], comparison: Comparison | None, title: str, kind: Kind) -> object:
-    """Show for each arm the number of added triples, its mean metrics, and a mark where they differ."""
-    from nnmfaug.evaluation.metrics import METRICS
-
-    columns: list[tuple[str, Justify]] = [("arm", "left"), ("added", "right")]
-    columns += [(metric, "right") for metric in METRICS]
-    rows = []
-    for arm in dict.fromkeys(run.arm for run in runs):
-        runs_of_arm = [run for run in runs if run.arm == arm]
-        cells = [_cell(runs_of_arm, comparison, metric, kind) for metric in METRICS]
-        rows.append([arm, f"{runs_of_arm[0].n_extra:,}", *cells])
-    legend = " (▲ better, ▼ worse than baseline)" if comparison else ""
-    return table(title + legend, columns, rows)
-
-
-def _cell(runs: list[na.Run], comparison: Comparison | None, metric: str, kind: Kind) -> str:
-    from nnmfaug.evaluation.metrics import summary
-
-    values = [summary(run.ranks.of_kind(kind))[metric] for run in runs]
-    mean = sum(values) / len(values)
-    is_compared = comparison is not None and runs[0].arm in comparison.arms
-    mark = MARKS[comparison.row(runs[0].arm, metric).verdict] if comparison and is_compared else "  "
-    return f"{mean:.1f}{mark}" if metric == "mr" else f"{mean:.4f}{mark}"
+    return auto

@@ -1,4 +1,4 @@
-"""What a person sees: tables, notes, progress. Control characters in names from files are spelled out."""
+"""Output for people and machines: tables, notes, progress. Control characters in names are spelled out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, NoReturn
 
@@ -21,9 +21,11 @@ from nnmfaug.core.progress import reporting_to
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from nnmfaug.graph.describe import GraphStats, SplitStats
-
 Justify = Literal["left", "right"]
+PATIENCE = 2.0
+"""Seconds of work before progress is shown."""
+INTERVAL = 10.0
+"""Seconds between two lines of progress."""
 
 
 def plain(text: str) -> str:
@@ -59,6 +61,12 @@ def fail(message: str, code: int) -> NoReturn:
     sys.exit(code)
 
 
+def print_lines(lines: Iterable[str]) -> None:
+    """Write sentences to standard output, one per line."""
+    for line in lines:
+        output().print(plain(line), markup=False, soft_wrap=True)
+
+
 def print_json(value: object) -> None:
     """Write a value for machines."""
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
@@ -85,73 +93,18 @@ def output() -> Console:
 
 def table(title: str, columns: Sequence[tuple[str, Justify]], rows: Sequence[Sequence[str]]) -> Table:
     """Make a table; cells are text, never markup."""
-    made = Table(title=Text(plain(title), style="bold"), title_justify="left", header_style="bold", box=None)
+    heading = Text(plain(title), style="bold")
+    grid = Table(title=heading, title_justify="left", header_style="bold", box=None)
     for name, justify in columns:
-        made.add_column(name, justify=justify, overflow="ellipsis", no_wrap=True, min_width=len(name))
+        grid.add_column(name, justify=justify, overflow="ellipsis", no_wrap=True, min_width=len(name))
     for row in rows:
-        made.add_row(*(Text(plain(cell)) for cell in row))
-    return made
-
-
-def show_stats(stats: GraphStats, console: Console, n_relations: int) -> None:
-    """Print sizes, warnings, and the largest relations."""
-    console.print(
-        Text.assemble(
-            (plain(stats.name), "bold"),
-            f": {count(stats.n_entities, 'entity', 'entities')}, {count(stats.n_relations, 'relation')}, "
-            f"{count(stats.distinct_rows, 'distinct (A, B) row')}, {count(stats.support, 'reachable triple')}\n",
-        )
-    )
-    columns: list[tuple[str, Justify]] = [("split", "left")]
-    columns += [(name, "right") for name in ("lines", "triples", "repeats", "loops", "unseen")]
-    columns += [("with unseen", "right"), ("reachable", "right"), ("also in", "left")]
-    console.print(table("splits", columns, [_split_row(split) for split in stats.splits]))
-    if n_relations and stats.relations:
-        console.print()
-        console.print(_relation_table(stats, n_relations))
-
-
-def _split_row(split: SplitStats) -> list[str]:
-    numbers = (
-        split.lines,
-        split.triples,
-        split.duplicates,
-        split.self_loops,
-        split.unseen_entities,
-        split.with_unseen,
-    )
-    leaks = ", ".join(f"{other}: {count:,}" for other, count in split.leaked.items() if count)
-    reachable = f"{split.reachable:,} of {split.new:,}" if split.new else ""
-    return [split.name, *(f"{number:,}" for number in numbers), reachable, leaks]
-
-
-def _relation_table(stats: GraphStats, limit: int) -> Table:
-    shown = stats.relations[:limit]
-    title = (
-        "relations of train"
-        if len(shown) == len(stats.relations)
-        else (f"relations of train, the largest {len(shown)} of {len(stats.relations)} (--relations shows more)")
-    )
-    columns: list[tuple[str, Justify]] = [("relation", "left")]
-    columns += [(name, "right") for name in ("triples", "heads", "tails", "tails/head", "heads/tail", "symmetric")]
-    columns += [("inverse", "left")]
-    rows = [
-        [
-            r.name,
-            *(f"{number:,}" for number in (r.triples, r.heads, r.tails)),
-            f"{r.tails_per_head:.2f}",
-            f"{r.heads_per_tail:.2f}",
-            f"{r.symmetric:.0%}",
-            f"{r.inverse} {r.inverse_fraction:.0%}" if r.inverse and r.inverse_fraction >= 0.1 else "",
-        ]
-        for r in shown
-    ]
-    return table(title, columns, rows)
+        grid.add_row(*(Text(plain(cell)) for cell in row))
+    return grid
 
 
 @contextmanager
 def notes_of_warnings() -> Iterator[None]:
-    """Say what Python would show as a warning with a line of code, once each, as a note."""
+    """Write the warnings of the ``with`` block as notes, each once and without a line of code."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -161,40 +114,56 @@ def notes_of_warnings() -> Iterator[None]:
 
 @contextmanager
 def progress() -> Iterator[None]:
-    """Show progress of anything that takes longer than two seconds: a bar on a terminal, lines elsewhere."""
-    bar = Progress(console=Console(stderr=True), transient=True)
-    started = time.monotonic()
-    spoken = started - 8.0  # the first line after two seconds, then one every ten
-    tasks: dict[str, TaskID] = {}
-    first: dict[str, tuple[float, int]] = {}
-
-    def show(task: str, done: int, total: int) -> None:
-        nonlocal spoken
-        now = time.monotonic()
-        if task not in first or done <= first[task][1]:  # it begins, or begins again
-            first[task] = (now, done)
-        if now - started < 2:
-            return
-        if not bar.console.is_terminal:
-            if now - spoken >= 10:
-                spoken = now
-                say(f"{task}: {done / max(total, 1):.0%}{_left(*first[task], now, done, total)}")
-            return
-        bar.start()
-        if task not in tasks:
-            tasks[task] = bar.add_task(plain(task).replace("[", r"\["), total=total)
-        bar.update(tasks[task], completed=done, total=total)
-
+    """Show the progress of work that takes longer than two seconds: a bar on a terminal, lines elsewhere."""
+    display = _Display()
     try:
-        with reporting_to(show):
+        with reporting_to(display.show):
             yield
     finally:
-        if tasks:
-            bar.stop()
+        display.stop()
 
 
-def _left(since: float, before: int, now: float, done: int, total: int) -> str:
-    """How long a task will take, judged by how long it took so far."""
-    if done <= before or now - since < 1:
-        return ""
-    return f", {roughly((now - since) / (done - before) * (total - done))} left"
+class _Display:
+    """The progress of tasks, each known by its name."""
+
+    def __init__(self) -> None:
+        self.bar = Progress(console=Console(stderr=True), transient=True)
+        self.rows: dict[str, TaskID] = {}
+        self.starts: dict[str, tuple[float, int]] = {}
+        self.started = time.monotonic()
+        self.last_line = self.started + PATIENCE - INTERVAL  # so that the first line is not delayed further
+
+    def show(self, task: str, done: int, total: int) -> None:
+        """Show that ``done`` of ``total`` is done, unless it is too early or too soon after the last line."""
+        now = time.monotonic()
+        begins = task not in self.starts or done <= self.starts[task][1]
+        if begins:
+            self.starts[task] = (now, done)
+        if now - self.started < PATIENCE:
+            return
+        if self.bar.console.is_terminal:
+            self._draw(task, done, total)
+        elif now - self.last_line >= INTERVAL:
+            self.last_line = now
+            fraction = done / max(total, 1)
+            say(f"{task}: {fraction:.0%}{self._time_left(task, now, done, total)}")
+
+    def stop(self) -> None:
+        """Remove the bar."""
+        if self.rows:
+            self.bar.stop()
+
+    def _draw(self, task: str, done: int, total: int) -> None:
+        self.bar.start()
+        if task not in self.rows:
+            text = plain(task).replace("[", r"\[")  # a name is text, never markup
+            self.rows[task] = self.bar.add_task(text, total=total)
+        self.bar.update(self.rows[task], completed=done, total=total)
+
+    def _time_left(self, task: str, now: float, done: int, total: int) -> str:
+        """Estimate the time left from the time per step so far."""
+        start, done_at_start = self.starts[task]
+        if done <= done_at_start or now - start < 1:
+            return ""
+        seconds_per_step = (now - start) / (done - done_at_start)
+        return f", {roughly(seconds_per_step * (total - done))} left"

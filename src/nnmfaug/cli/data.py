@@ -1,4 +1,4 @@
-"""Commands that look at and prepare a graph: stats, split, convert, datasets."""
+"""Commands that inspect and prepare a graph: stats, split, convert, datasets."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Annotated, Literal
 import typer
 
 import nnmfaug as na
-from nnmfaug.cli.console import count, fail, output, print_json, progress, say, show_stats, table
-from nnmfaug.cli.reading import AsJson, Graph, Reading, dropped, parse_amount, protect
+from nnmfaug.cli.console import Justify, count, fail, output, print_json, progress, say, table
+from nnmfaug.cli.reading import AsJson, Graph, Reading, count_dropped, parse_amount, protect
+from nnmfaug.cli.stats_tables import show_stats
 from nnmfaug.io import datasets as data_sets
 from nnmfaug.io.detect import plain_suffix
 from nnmfaug.io.layouts import SPLIT_ADVICE
@@ -23,7 +24,7 @@ datasets_app = typer.Typer(help="List the known data sets; fetch one.", rich_mar
 def stats(
     graph: Graph,
     reading: Reading,
-    relations: Annotated[int, typer.Option(min=0, help="Number of relations to show.")] = 20,
+    relations: Annotated[int, typer.Option(min=0, metavar="N", help="Number of relations to show.")] = 20,
     as_json: AsJson = False,
 ) -> None:
     """Show sizes, leaks between splits, and a table of relations."""
@@ -39,14 +40,16 @@ def stats(
 def split(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file of triples.")],
     reading: Reading,
-    out: Annotated[Path, typer.Option("-o", "--out", help="Output folder.")],
-    valid: Annotated[str, typer.Option(help="Fraction (5%) or number (500) of triples.")] = "5%",
-    test: Annotated[str, typer.Option(help="Fraction (10%) or number (1000) of triples.")] = "10%",
-    seed: Annotated[int, typer.Option(min=0, help="Random seed. The same seed gives the same split.")] = 0,
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="FOLDER", help="Output folder.")],
+    valid: Annotated[str, typer.Option(metavar="SIZE", help="Fraction (5%) or number (500) of triples.")] = "5%",
+    test: Annotated[str, typer.Option(metavar="SIZE", help="Fraction (10%) or number (1000) of triples.")] = "10%",
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Random seed. The same seed gives the same split.")
+    ] = 0,
     layout: Annotated[Layout, typer.Option(help="Library whose file layout is written.")] = "pykeen",
     as_json: AsJson = False,
 ) -> None:
-    """Split a file into train, valid and test; every entity and relation stays in train."""
+    """Split a file into train, valid and test. Every entity and relation occurs in train."""
     source = reading.read(file)
     if isinstance(source, na.Splits):
         advice = f"nnmfaug convert {file} all.tsv --split all"
@@ -58,7 +61,7 @@ def split(
     na.write_splits(splits, out, layout)
     sizes = {name: len(graph) for name, graph in splits.items()}
     if as_json:
-        print_json({"folder": str(out), "layout": layout, "seed": seed, **sizes, **dropped(source)})
+        print_json({"folder": str(out), "layout": layout, "seed": seed, **sizes, **count_dropped(source)})
     else:
         say(f"{out}: " + ", ".join(f"{name} {size:,}" for name, size in sizes.items()) + _repeats(source))
 
@@ -79,7 +82,7 @@ def convert(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write triples in another format, or splits in the layout of another library."""
+    """Convert triples to another format, or splits to another layout."""
     read = reading.read(source)
     chosen = _part(read, split_, source)
     _check_target(read, chosen, source, target, layout)
@@ -91,7 +94,7 @@ def convert(
         na.write_triples(chosen, target, prefix=reading.options.prefix)
         n_triples = len(chosen)
     if as_json:
-        print_json({"out": str(target), "triples": n_triples, **dropped(read)})
+        print_json({"out": str(target), "triples": n_triples, **count_dropped(read)})
     else:
         say(f"{target}: {count(n_triples, 'triple')}{_repeats(read)}")
 
@@ -131,7 +134,7 @@ def _other_target(source: str, target: Path, read: na.Splits | na.KnowledgeGraph
 
 def _repeats(read: na.Splits | na.KnowledgeGraph) -> str:
     """Mention repeated lines that were dropped."""
-    repeated = dropped(read)["repeated"]
+    repeated = count_dropped(read)["repeated"]
     return f" ({count(repeated, 'repeated line')} dropped)" if repeated else ""
 
 
@@ -140,16 +143,17 @@ def datasets(context: typer.Context, as_json: AsJson = False) -> None:
     """List the known data sets; fetch one."""
     if context.invoked_subcommand is not None:
         return
-    rows = [(d.name, d.about, data_sets.is_local(d)) for d in data_sets.DATASETS.values()]
+    known = data_sets.DATASETS.values()
     if as_json:
-        print_json([{"name": name, "about": about, "here": here} for name, about, here in rows])
+        print_json([{"name": d.name, "about": d.about, "here": data_sets.is_local(d)} for d in known])
         return
-    get = {
-        d.name: f"nnmfaug datasets fetch {d.name}" if d.archive else "pip install pykeen"
-        for d in data_sets.DATASETS.values()
-    }
-    cells = [[name, about, "yes" if here else f"no: {get[name]}"] for name, about, here in rows]
-    output().print(table("data sets", [("name", "left"), ("what", "left"), ("on this machine", "left")], cells))
+    columns: list[tuple[str, Justify]] = [("name", "left"), ("what", "left"), ("on this machine", "left")]
+    rows = [[d.name, d.about, "yes" if data_sets.is_local(d) else f"no: {_how_to_get(d)}"] for d in known]
+    output().print(table("data sets", columns, rows))
+
+
+def _how_to_get(dataset: data_sets.Dataset) -> str:
+    return f"nnmfaug datasets fetch {dataset.name}" if dataset.archive else "pip install pykeen"
 
 
 @datasets_app.command()

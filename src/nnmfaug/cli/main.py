@@ -46,7 +46,7 @@ def root(
 def main() -> None:
     """Run the command line; exit 0 when done, 1 when it could not be done, 2 when the input was bad."""
     try:
-        app()
+        app(prog_name="nnmfaug")
     except KeyboardInterrupt:
         fail("interrupted. Finished work is kept; run the same command again to resume", 130)
     except na.DataError as error:

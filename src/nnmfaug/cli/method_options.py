@@ -1,4 +1,4 @@
-"""Options that choose a method and its settings, and the augmenter that they describe."""
+"""Options that choose a method and its settings."""
 
 from __future__ import annotations
 
@@ -20,39 +20,48 @@ MethodName = Literal["auto", "rules", "nnmf", "mixture", "typed", "random"]
 """The methods of the table that give new triples; a test compares the two."""
 Strategy = Literal["ward", "average", "complete", "single", "kmeans", "dbscan", "hdbscan"]
 RULE_METHODS = ("auto", "rules", "mixture")
+"""The methods that mine rules."""
+DEFAULT_EPS = 0.5
 
 METHOD_HELP = (
     "auto: triples by mined rules whose estimated probability exceeds the threshold. rules: triples that follow "
     "from mined rules, highest confidence first. nnmf: the paper's method. mixture: triples of rules and nnmf by "
-    "estimated probability. typed, random: controls."
+    "estimated probability. typed, random: random triples, for comparison."
 )
 Amount = Annotated[
     str | None,
     typer.Option(
+        metavar="AMOUNT",
         help="Fraction of train (5%) or number of triples (5000). Default: 10%; for auto, every triple above the "
-        "threshold."
+        "threshold.",
     ),
 ]
 Clusters = Annotated[
     str | None,
     typer.Option(
-        help='Number of clusters, or "auto" (method nnmf). Default: one per 20 distinct count rows, at most 50.'
+        metavar="N",
+        help='Number of clusters, or "auto" (method nnmf). Default: one per 20 distinct count rows, at most 50.',
     ),
 ]
 Depth = Annotated[
     int | None,
     typer.Option(
-        min=1, max=3, help="Longest rule body. Default: 2; for auto, 3 if the graph is small and sparse."
+        min=1,
+        max=3,
+        metavar="N",
+        help="Length of the longest rule body (methods auto, rules, mixture). Default: 2; for auto, 3 if "
+        "the graph is small and sparse.",
     ),
 ]
 Threshold = Annotated[
-    float | None, typer.Option(help="Minimum estimated probability of a triple (method auto). Default: 0.5.")
+    float | None,
+    typer.Option(metavar="P", help="Minimum estimated probability of a triple (method auto). Default: 0.5."),
 ]
 
 
 @dataclass(frozen=True)
 class MethodOptions:
-    """A method and its settings as they were typed; None where an option was left out."""
+    """A method and its settings as typed; None where an option was left out."""
 
     name: MethodName
     depth: int | None = None
@@ -88,38 +97,35 @@ class MethodOptions:
             augmenter = replace(augmenter, generators=(rules, *others))
         return augmenter if self.threshold is None else replace(augmenter, threshold=self.threshold)
 
-    def amount(self, text: str | None, n_train: int) -> int | None:
-        """Return the number of triples asked for, or the method's default; None if the method decides it."""
+    def amount(self, text: str | None, n_train: int, *, least: int = 0) -> int | None:
+        """Return the requested number of triples, or the method's default; None if the method decides it."""
         if text is None:
             return None if self.method.at_most else max(int(self.method.amount * n_train), 1)
         n = parse_amount(text, n_train, "--amount")
-        if not n and text.endswith("%"):
+        if n < least or (not n and text.endswith("%")):
             msg = f"--amount {text}: less than one of {count(n_train, 'triple')}: give a number, such as 1"
             raise ValueError(msg)
         return n
 
     def _nnmf(self, train: na.KnowledgeGraph) -> na.NNMFAug:
         default: Any = self.method.make(train)
-        components = (
-            default.embed.n_components if self.components is None else _size("--components", self.components)
-        )
-        return na.NNMFAug(
-            na.NMF(components),
-            self._clusterer(default.cluster.n_clusters),
-            relations=na.CountProduct(self.smoothing or 0.0),
-        )
+        embed = default.embed
+        if self.components is not None:
+            embed = na.NMF(_parse_size("--components", self.components))
+        relations = default.relations if self.smoothing is None else na.CountProduct(self.smoothing)
+        clusterer = self._clusterer(default.cluster.n_clusters)
+        augmenter: na.NNMFAug = replace(default, embed=embed, cluster=clusterer, relations=relations)
+        return augmenter
 
     def _clusterer(self, default: Size) -> Clusterer:
         if self.clusterer == "dbscan":
-            return na.DBSCAN(0.5 if self.eps is None else self.eps)
+            return na.DBSCAN(DEFAULT_EPS if self.eps is None else self.eps)
         if self.clusterer == "hdbscan":
             return na.HDBSCAN()
-        n_clusters = default if self.clusters is None else _size("--clusters", self.clusters)
-        return (
-            na.KMeans(n_clusters)
-            if self.clusterer == "kmeans"
-            else na.Agglomerative(n_clusters, self.clusterer or "ward")
-        )
+        n_clusters = default if self.clusters is None else _parse_size("--clusters", self.clusters)
+        if self.clusterer == "kmeans":
+            return na.KMeans(n_clusters)
+        return na.Agglomerative(n_clusters, self.clusterer or "ward")
 
     def _check_methods(self) -> None:
         """Raise if an option does not belong to the method."""
@@ -128,7 +134,7 @@ class MethodOptions:
             owners[option] = ("nnmf",)
         for option, methods in owners.items():
             if getattr(self, option) is not None and self.name not in methods:
-                msg = f"--{option} is for --method {' or '.join(methods)}, not for {self.name}: leave it out"
+                msg = f"--{option} is for --method {', '.join(methods)}, not for {self.name}: leave it out"
                 raise ValueError(msg)
 
     def _check_clustering(self) -> None:
@@ -146,7 +152,7 @@ class MethodOptions:
             raise ValueError(msg)
 
 
-def _size(option: str, text: str) -> Size:
+def _parse_size(option: str, text: str) -> Size:
     """Return a number from 1, or "auto"."""
     if text == "auto":
         return "auto"

@@ -1,4 +1,4 @@
-"""The command that asks a trained model."""
+"""The command that queries a trained model."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from nnmfaug.cli.reading import AsJson
 
 def predict(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Output folder of compare, or one of its models.")],
-    relation: Annotated[str, typer.Option(help="The relation.")],
-    head: Annotated[str | None, typer.Option(help="Predict the tails of this head.")] = None,
-    tail: Annotated[str | None, typer.Option(help="Predict the heads of this tail.")] = None,
-    arm: Annotated[str, typer.Option(help="Arm whose model is used; that of the first seed.")] = "baseline",
-    top: Annotated[int, typer.Option(min=1, help="Number of answers.")] = 10,
+    relation: Annotated[str, typer.Option(metavar="NAME", help="The relation.")],
+    head: Annotated[str | None, typer.Option(metavar="NAME", help="Predict the tails of this head.")] = None,
+    tail: Annotated[str | None, typer.Option(metavar="NAME", help="Predict the heads of this tail.")] = None,
+    arm: Annotated[
+        str, typer.Option(metavar="ARM", help="Arm whose model is used, the one of the first seed.")
+    ] = "baseline",
+    top: Annotated[int, typer.Option(min=1, metavar="N", help="Number of answers.")] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """List the most probable tails of a head, or heads of a tail; known triples are marked."""
+    """List the most probable tails of a head, or heads of a tail. Known triples are marked."""
     from nnmfaug.linkpred import load_trained
 
     trained = load_trained(_model(run, arm))
@@ -56,6 +58,10 @@ def _hint(run: Path, arm: str) -> str:
 
     run_file = run_path(run, arm, 0)
     if run_file.is_file():
-        return f"delete {run_file.name}, and nnmfaug compare makes both again"
+        return f"delete {run_file.name} and run nnmfaug compare again, which trains it anew"
     arms = sorted(path.parent.name.rpartition("-seed")[0] for path in run.glob("models/*/model.json"))
-    return f"there are models of {', '.join(arms)} (--arm)" if arms else "nnmfaug compare -o makes one"
+    return (
+        f"there are models of {', '.join(arms)} (--arm)"
+        if arms
+        else f"to train one, run: nnmfaug compare DATASET -o {run}"
+    )

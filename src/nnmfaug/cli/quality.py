@@ -1,4 +1,4 @@
-"""Commands that inspect before they add: the rules of a graph, and the estimated precision of a method."""
+"""Commands that write nothing: the rules of a graph, and the estimated precision of a method."""
 
 from __future__ import annotations
 
@@ -9,18 +9,37 @@ import numpy as np
 import typer
 
 import nnmfaug as na
-from nnmfaug.cli.console import Justify, count, notes_of_warnings, output, plain, print_json, progress, say, table
+from nnmfaug.cli.console import (
+    Justify,
+    count,
+    notes_of_warnings,
+    output,
+    print_json,
+    print_lines,
+    progress,
+    say,
+    table,
+)
 from nnmfaug.cli.method_options import METHOD_HELP, Amount, Clusters, Depth, MethodName, MethodOptions, Threshold
 from nnmfaug.cli.reading import AsJson, Graph, Reading, train_of
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from nnmfaug.quality.diagnostics import Diagnostics
     from nnmfaug.quality.precision import Band
 
+RuleRow = dict[str, float | int | str]
 MANY = 10
 """Ratios from here on are shown without decimals."""
 RuleDepth = Annotated[
-    int, typer.Option(min=1, max=3, help="Longest rule body; 3 suits graphs with a few dozen relations.")
+    int,
+    typer.Option(
+        min=1,
+        max=3,
+        metavar="N",
+        help="Length of the longest rule body; 3 suits graphs with a few dozen relations.",
+    ),
 ]
 
 
@@ -28,30 +47,34 @@ def rules(
     graph: Graph,
     reading: Reading,
     depth: RuleDepth = 2,
-    relation: Annotated[list[str] | None, typer.Option(help="Only rules for this relation. Repeatable.")] = None,
+    relations: Annotated[
+        list[str] | None,
+        typer.Option("--relation", metavar="NAME", help="Only rules for this relation. Repeatable."),
+    ] = None,
     min_support: Annotated[
-        int, typer.Option(min=1, help="Minimum support: number of train triples that a rule explains.")
+        int,
+        typer.Option(min=1, metavar="N", help="Minimum support: number of train triples that a rule explains."),
     ] = 3,
-    min_confidence: Annotated[float, typer.Option(help="Minimum confidence.")] = 0.05,
-    top: Annotated[int, typer.Option(min=1, help="Number of rules to show.")] = 20,
+    min_confidence: Annotated[float, typer.Option(metavar="X", help="Minimum confidence.")] = 0.05,
+    top: Annotated[int, typer.Option(min=1, metavar="N", help="Number of rules to show.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """Show the rules that hold in train (or the only graph), highest confidence first."""
+    """Show the rules of train, highest confidence first."""
     train = reading.read_train(graph)
+    relation_ids = [_relation_id(name, train) for name in relations or ()]
     with progress():
-        mined = na.Rules(depth=depth, min_support=min_support, min_confidence=min_confidence).mine(train)
-    order = mined.order()
-    if relation:
-        ids = [_relation_id(name, train) for name in relation]
-        order = order[np.isin(mined.table.heads[order], ids)]
-    rows = [_rule_row(mined, i) for i in order[:top].tolist()]
+        rule_set = na.Rules(depth=depth, min_support=min_support, min_confidence=min_confidence).mine(train)
+    order = rule_set.order()
+    if relation_ids:
+        order = order[np.isin(rule_set.table.heads[order], relation_ids)]
+    rows = [_rule_row(rule_set, i) for i in order[:top].tolist()]
     if as_json:
-        print_json({"rules": rows, "found": len(order), "skipped_bodies": mined.skipped})
+        print_json({"rules": rows, "found": len(order), "skipped_bodies": rule_set.skipped})
         return
     if rows:
         output().print(_rule_table(rows))
     more = f"; showing the {len(rows)} with the highest confidence" if len(order) > len(rows) else ""
-    say(f"{count(len(order), 'rule')}{more}{_skipped(mined.skipped)}")
+    say(f"{count(len(order), 'rule')}{more}{_skipped(rule_set.skipped)}")
 
 
 def estimate(
@@ -61,30 +84,37 @@ def estimate(
     amount: Amount = None,
     completeness: Annotated[
         float | None,
-        typer.Option(help="Fraction of all true facts that the graph holds, if known. Default: estimated."),
+        typer.Option(
+            metavar="Q", help="Fraction of all true facts that the graph contains, if known. Default: estimated."
+        ),
     ] = None,
     depth: Depth = None,
     threshold: Threshold = None,
     clusters: Clusters = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed. The same seed gives the same estimate.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Random seed. The same seed gives the same estimate.")
+    ] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Estimate from train alone how many generated triples are true; valid and test are reported only."""
+    """Estimate how many generated triples are true, from train alone.
+
+    Triples that occur in valid or test are reported only.
+    """
     options = MethodOptions(method, depth, threshold, clusters)
     source = reading.read(graph)
     train = train_of(source)
-    n = options.amount(amount, len(train))
+    n = options.amount(amount, len(train), least=1)
     with progress(), notes_of_warnings():
         augmenter = options.augmenter(train)
-        judged = na.estimate_precision(augmenter, train, n, seed=seed, completeness=completeness)
-        checked = _check(augmenter, source, judged.n, seed) if isinstance(source, na.Splits) else None
+        precision = na.estimate_precision(augmenter, train, n, seed=seed, completeness=completeness)
+        diagnostics = _diagnose(augmenter, source, precision.n, seed)
     if as_json:
-        compared = None if checked is None else asdict(checked)
-        print_json({"method": method, **asdict(judged), "compared": compared})
-    elif not judged.n:
-        say(f"{method} gives no new triple for this graph: there is nothing to estimate")
+        compared = None if diagnostics is None else asdict(diagnostics)
+        print_json({"method": method, **asdict(precision), "compared": compared})
+    elif not precision.n:
+        say(f"{method} generates no triple for this graph: there is nothing to estimate")
     else:
-        _show(judged, checked, method, is_given=completeness is not None)
+        _show(precision, diagnostics, method, is_given=completeness is not None)
 
 
 def _relation_id(name: str, train: na.KnowledgeGraph) -> int:
@@ -96,50 +126,62 @@ def _relation_id(name: str, train: na.KnowledgeGraph) -> int:
     return ids[name]
 
 
-def _rule_row(mined: na.RuleSet, i: int) -> dict[str, float | int | str]:
+def _rule_row(rule_set: na.RuleSet, i: int) -> RuleRow:
     return {
-        "confidence": float(mined.confidence[i]),
-        "support": int(mined.table.support[i]),
-        "pairs": int(mined.table.sizes[i]),
-        "rule": mined.describe(i),
+        "confidence": float(rule_set.confidence[i]),
+        "support": int(rule_set.table.support[i]),
+        "pairs": int(rule_set.table.sizes[i]),
+        "rule": rule_set.describe(i),
     }
 
 
-def _rule_table(rows: list[dict[str, float | int | str]]) -> object:
+def _rule_table(rows: list[RuleRow]) -> Table:
     columns: list[tuple[str, Justify]] = [(name, "left" if name == "rule" else "right") for name in rows[0]]
-    cells = [[f"{r['confidence']:.3f}", f"{r['support']:,}", f"{r['pairs']:,}", str(r["rule"])] for r in rows]
+    cells = [
+        [f"{row['confidence']:.3f}", f"{row['support']:,}", f"{row['pairs']:,}", str(row["rule"])] for row in rows
+    ]
     return table("rules", columns, cells)
 
 
-def _skipped(bodies: int) -> str:
-    return f"; skipped {count(bodies, 'body', 'bodies')} with too many paths" if bodies else ""
+def _skipped(n_bodies: int) -> str:
+    return f"; skipped {count(n_bodies, 'body', 'bodies')} with too many paths" if n_bodies else ""
 
 
-def _check(augmenter: object, splits: na.Splits, n: int, seed: int) -> Diagnostics | None:
-    """Compare the same triples with valid and test."""
-    listed = na.Listed.of(augmenter.fit(splits.train, seed=seed), n, seed=seed)  # type: ignore[attr-defined]
-    return na.diagnose(listed.top(min(n, listed.n_new)).graph, splits)
+def _diagnose(
+    augmenter: na.Augmenter[na.Distribution], source: na.Splits | na.KnowledgeGraph, n: int, seed: int
+) -> Diagnostics | None:
+    """Compare the same triples with valid and test, if there are any."""
+    if not isinstance(source, na.Splits):
+        return None
+    listed = na.Listed.of(augmenter.fit(source.train, seed=seed), n, seed=seed)
+    return na.diagnose(listed.top(min(n, listed.n_new)).graph, source)
 
 
-def _show(judged: na.PrecisionEstimate, checked: Diagnostics | None, method: str, *, is_given: bool) -> None:
-    columns: list[tuple[str, Justify]] = [
-        (name, "right") for name in ("confidence", "triples", "recovered", "precision")
-    ]
-    title = f"{method}, {count(judged.n, 'triple')}"
-    output().print(table(title, columns, [_band_row(band) for band in judged.bands]))
-    origin = _origin(judged.completeness, is_given=is_given)
+def _show(
+    precision: na.PrecisionEstimate, diagnostics: Diagnostics | None, method: str, *, is_given: bool
+) -> None:
+    names = ("confidence", "triples", "recovered", "precision")
+    columns: list[tuple[str, Justify]] = [(name, "right") for name in names]
+    rows = [_band_row(band) for band in precision.bands]
+    output().print(table(f"{method}, {count(precision.n, 'triple')}", columns, rows))
+    origin = _origin(precision.completeness, is_given=is_given)
+    interval = f"95% interval {precision.low:.1%} to {precision.high:.1%}"
     lines = [
-        f"Estimated precision {judged.precision:.1%} (95% interval {judged.low:.1%} to {judged.high:.1%}), if "
-        f"train holds {judged.completeness:.1%} of all true facts ({origin})."
+        f"Estimated precision {precision.precision:.1%} ({interval}), if train holds {precision.completeness:.1%} "
+        f"of all true facts ({origin})."
     ]
-    if checked is not None:
-        lines.append(
-            f"{checked.confirmed:.1%} occur in valid or test (reported only, not used in the estimate): "
-            f"{_times(checked.lift_over_typed)} the rate of typed random triples, "
-            f"{_times(checked.lift_over_random)} that of uniform random triples."
-        )
-    for line in lines:
-        output().print(plain(line), markup=False, soft_wrap=True)
+    if diagnostics is not None:
+        lines.append(_confirmed(diagnostics))
+    print_lines(lines)
+
+
+def _confirmed(diagnostics: Diagnostics) -> str:
+    """Report how many triples occur in valid or test."""
+    return (
+        f"{diagnostics.confirmed:.1%} occur in valid or test (reported only, not used in the estimate): "
+        f"{_times(diagnostics.lift_over_typed)} the rate of typed random triples, "
+        f"{_times(diagnostics.lift_over_random)} that of uniform random triples."
+    )
 
 
 def _band_row(band: Band) -> list[str]:

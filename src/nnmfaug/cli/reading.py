@@ -1,4 +1,4 @@
-"""Options of every command that reads a graph: how to read it, and what to do with lines that are not triples."""
+"""Options of every command that reads a graph: its format, and the treatment of lines that are not triples."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def reports_of(read: na.Splits | na.KnowledgeGraph) -> list[na.ReadReport]:
     return [graph.report for graph in graphs if graph.report is not None]
 
 
-def dropped(read: na.Splits | na.KnowledgeGraph) -> dict[str, int]:
-    """Count the lines of the files that are not in the graphs."""
+def count_dropped(read: na.Splits | na.KnowledgeGraph) -> dict[str, int]:
+    """Count the lines that were read but are not in the graphs, by reason."""
     reports = reports_of(read)
     return {
         "repeated": sum(report.duplicates for report in reports),
@@ -116,8 +116,10 @@ def _reading(
     format_: Annotated[
         Format | None, typer.Option("--format", help="Format of the file. Default: by suffix and content.")
     ] = None,
-    delimiter: Annotated[str | None, typer.Option(help="Column separator. Default: tab; comma in CSV.")] = None,
-    encoding: Annotated[str, typer.Option(help="Encoding of text files.")] = "utf-8",
+    delimiter: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Column separator. Default: tab; comma in CSV.")
+    ] = None,
+    encoding: Annotated[str, typer.Option(metavar="NAME", help="Encoding of text files.")] = "utf-8",
     header: Annotated[
         bool | None,
         typer.Option("--header/--no-header", help="Whether the first line names the columns. Default: detected."),
@@ -130,10 +132,16 @@ def _reading(
     ] = "error",
     rejects: Annotated[
         Path | None,
-        typer.Option(help="File for the lines that --bad-lines skip skips. Default: <input>.rejects.tsv here."),
+        typer.Option(
+            metavar="FILE",
+            help="File for the lines that --bad-lines skip skips. Default: <input>.rejects.tsv here.",
+        ),
     ] = None,
     prefix: Annotated[
-        str | None, typer.Option(help="Prefix of IRIs in RDF that is removed from names (and added when writing).")
+        str | None,
+        typer.Option(
+            metavar="IRI", help="Prefix of IRIs in RDF that is removed from names (and added when writing)."
+        ),
     ] = None,
 ) -> Reading:
     if rejects is not None and bad_lines == "error":
@@ -143,7 +151,7 @@ def _reading(
 
 
 def parse_amount(text: str, total: int, option: str) -> int:
-    """``5%`` of a total, or a plain number."""
+    """Return the number that ``5%`` of a total or a plain number stands for."""
     if text.isdecimal():
         return int(text)
     try:

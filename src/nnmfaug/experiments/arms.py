@@ -31,18 +31,18 @@ class Fits:
 
     def __init__(self) -> None:
         self._seed = -1
-        self._fitted: list[tuple[object, KnowledgeGraph, Distribution]] = []
+        self._entries: list[tuple[object, KnowledgeGraph, Distribution]] = []
 
     def __call__(self, method: Augmenter[Distribution], graph: KnowledgeGraph, seed: int) -> Distribution:
         """Return the distribution of a method, fitted now or before."""
         if seed != self._seed:
             self._seed = seed
-            self._fitted = []
-        for known_method, known_graph, known_dist in self._fitted:
-            if known_graph is graph and known_method == method:
-                return known_dist
+            self._entries = []
+        for entry_method, entry_graph, entry_dist in self._entries:
+            if entry_graph is graph and entry_method == method:
+                return entry_dist
         dist = method.fit(graph, seed=seed)
-        self._fitted.append((method, graph, dist))
+        self._entries.append((method, graph, dist))
         return dist
 
 
@@ -114,7 +114,7 @@ class Augmentation:
         schedule: Schedule | None = None,
         weight: Weight | None = None,
     ) -> Augmentation:
-        """Return the arm of a method's name, with the method's defaults where nothing is given.
+        """Return the arm of a method's name; arguments left out have the method's defaults.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class Augmentation:
         )
 
     def generate(self, train: KnowledgeGraph, seed: int, fit: Fit = fit_method) -> Sample:
-        """Fit to train and take the triples: the best of a method that ranks them, else drawn ones."""
+        """Fit to train and return the triples: the best of a method that ranks them, otherwise drawn ones."""
         n = self.amount if isinstance(self.amount, int) else int(self.amount * len(train))
         if n < 1:
             msg = f"amount={self.amount}: less than one triple of {len(train)}"

@@ -41,7 +41,7 @@ class Method:
     amount
         Default number of triples, as a fraction of train.
     at_most
-        Whether the amount is a limit: the method decides how many triples are worth adding.
+        Whether the amount is a limit, because the method decides how many triples are worth adding.
     schedule, weight
         How generated triples enter training, and their weight in the loss.
     new
@@ -58,7 +58,7 @@ class Method:
     new: bool = True
 
     def default_amount(self, train: KnowledgeGraph | None) -> float:
-        """Return the default amount: a number of triples if train is known, else a fraction of it."""
+        """Return the default amount: a number of triples, or a fraction of train if that is unknown."""
         if train is None or self.at_most:
             return self.amount
         return max(int(self.amount * len(train)), 1)
@@ -66,7 +66,7 @@ class Method:
 
 def _nnmf(train: KnowledgeGraph | None) -> NNMFAug:
     if train is None:
-        msg = "nnmf: its number of clusters depends on the graph; pass the train graph, too"
+        msg = 'method "nnmf": its number of clusters depends on the graph, so pass the train graph as well'
         raise ValueError(msg)
     return NNMFAug(cluster=Agglomerative(default_clusters(train)))
 
@@ -96,7 +96,7 @@ METHODS = {method.name: method for method in _ALL}
 TRANSFORMS: dict[str, Arm] = {"inverse": Inverse(), "concepts": Concepts()}
 """Arms that change the training set itself."""
 ARMS = ("baseline", *METHODS, *TRANSFORMS)
-"""Names of arms; ``file:PATH`` is one, too."""
+"""Names of arms; ``file:PATH`` is also an arm."""
 
 
 def find_method(name: str) -> Method:
@@ -168,13 +168,14 @@ def find_arm(
 
 
 def _usable(weight: Weight | None, method: Method) -> Weight | None:
-    """Return the weight that is asked for where the method can use it, else None.
+    """Return the requested weight if the method can use it, otherwise None.
 
     Only methods that rate their triples have probabilities; repeats of train always have weight 1.
     """
-    if weight == "probability" and method.name not in ("auto", "rules", "mixture"):
+    if method.name == "duplicate":
         return None
-    return None if method.name == "duplicate" else weight
+    has_probability = method.name in ("auto", "rules", "mixture")
+    return weight if has_probability or weight != "probability" else None
 
 
 def _file_arm(
@@ -189,10 +190,10 @@ def _file_arm(
         msg = f"arm {FILE}{path}: there is no such file of triples"
         raise ValueError(msg)
     method = Given(read_generated(path, train.vocabulary, options), path)
-    usual = max(int(DEFAULT_FRACTION * len(train)), 1)
+    default_amount = max(int(DEFAULT_FRACTION * len(train)), 1)
     return Augmentation(
         method,
-        usual if amount is None else amount,
+        default_amount if amount is None else amount,
         schedule or Polynomial(),
-        1.0 if weight in (None, "probability") else weight,
+        1.0 if weight is None or weight == "probability" else weight,
     )

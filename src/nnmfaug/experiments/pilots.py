@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from nnmfaug.core.arrays import Array
+from nnmfaug.core.checks import check_argument, check_at_least
 from nnmfaug.core.errors import DataError
 from nnmfaug.core.progress import report
 from nnmfaug.evaluation.metrics import contributions
@@ -25,15 +26,15 @@ from nnmfaug.quality.auto import Auto
 EPOCH_DIVISOR = 3
 """A pilot run has the preset's epochs divided by this."""
 LEVELS = (0.5, 0.1, 0.02)
-"""Least estimated probabilities that are tried, where triples weigh by their probability."""
+"""Minimum estimated probabilities to try, if triples are weighted by their probability."""
 PARTS = (0.25, 0.5, 1.0)
-"""Fractions of the generated triples that are tried, where they have no probability."""
+"""Fractions of the generated triples to try, if they are not weighted by probability."""
 FILE_NAME = "pilot.json"
 
 
 @dataclass(frozen=True)
 class Pilot:
-    """The outcome of pilot runs: the chosen number of triples, and the MRR of each number that was tried.
+    """The outcome of pilot runs: the chosen number of triples, and the MRR of each number of triples.
 
     Parameters
     ----------
@@ -59,11 +60,11 @@ class Pilot:
     @property
     def reason(self) -> str:
         """The outcome in words."""
-        tried = ", ".join(f"{n:,}: {score:.4f}" for n, score in sorted(self.scores.items()))
+        scores = ", ".join(f"{n:,}: {score:.4f}" for n, score in sorted(self.scores.items()))
         is_best = self.scores[self.amount] == max(self.scores.values())
-        how = "best" if is_best else "not clearly worse than the best"
-        chosen = f"adding {self.amount:,} triples" if self.amount else "adding none"
-        return f"pilot runs, MRR on valid by number of generated triples: {tried}; {chosen} is {how}"
+        verdict = "best" if is_best else "not clearly worse than the best"
+        choice = f"adding {self.amount:,} triples" if self.amount else "adding none"
+        return f"pilot runs, MRR on valid by number of generated triples: {scores}; {choice} is {verdict}"
 
 
 def run_pilot(  # noqa: PLR0913
@@ -77,7 +78,7 @@ def run_pilot(  # noqa: PLR0913
     options: TrainOptions | None = None,
     fit: Fit = fit_method,
 ) -> Pilot:
-    """Train briefly with none and with some of the generated triples, and choose the smallest number that will do.
+    """Train briefly with none and with some of the generated triples, and choose the smallest good number.
 
     With more triples there are fewer epochs, so that all runs make about as many steps if all triples are in use
     from the start (``Constant``). Test is not inspected.
@@ -85,12 +86,12 @@ def run_pilot(  # noqa: PLR0913
     Parameters
     ----------
     parts
-        Fractions of the generated triples to try. Default: those above some estimated probabilities, if they weigh
-        by it; otherwise a quarter, half and all.
+        Fractions of the generated triples to try. Default: those above some estimated probabilities, if they are
+        weighted by it; otherwise a quarter, half and all.
     epochs
         Number of epochs of a run without generated triples. Default: a third of the predictor's.
     fit
-        Fits the augmenter; :class:`~nnmfaug.experiments.arms.Fits` remembers.
+        Fits the augmenter; :class:`~nnmfaug.experiments.arms.Fits` keeps the distribution for later arms.
 
     Examples
     --------
@@ -109,9 +110,9 @@ def run_pilot(  # noqa: PLR0913
     reciprocal_ranks = {}
     for done, n in enumerate(numbers):
         report("pilot runs", done, len(numbers))
-        some = data.first(n)
-        short = replace(predictor, epochs=max(round(n_epochs * len(data.train) / some.size), 1))
-        trained = short.train(splits, some, seed=seed, options=options)
+        part = data.first(n)
+        n_short = max(round(n_epochs * len(data.train) / part.size), 1)
+        trained = replace(predictor, epochs=n_short).train(splits, part, seed=seed, options=options)
         reciprocal_ranks[n] = contributions(trained.rank(splits.valid).filtered, "mrr")
     return _choose(reciprocal_ranks)
 
@@ -127,7 +128,7 @@ def choose_amount(
 ) -> tuple[Augmentation | None, Pilot]:
     """Let pilot runs choose the amount of an arm; return the arm, None if no triples are best, and the pilot.
 
-    The pilot is kept in ``folder``. Where triples weigh by their probability, improbable ones are tried, too.
+    The pilot is written to ``folder``. If triples are weighted by probability, improbable ones are tried, too.
     """
     path = folder / FILE_NAME
     if run_path(folder, "auto", 0).is_file() and not path.is_file():
@@ -135,24 +136,26 @@ def choose_amount(
         raise DataError(msg, path=folder)
     if arm.weight == "probability" and isinstance(arm.method, Auto):
         arm = replace(arm, method=replace(arm.method, threshold=min(LEVELS)))
-    pilot = _kept_pilot(path, splits, predictor, arm, options or TrainOptions(), fit)
-    return (replace(arm, amount=pilot.amount) if pilot.amount else None), pilot
+    pilot = _load_or_run(path, splits, predictor, arm, options or TrainOptions(), fit)
+    arm_of_choice = replace(arm, amount=pilot.amount) if pilot.amount else None
+    return arm_of_choice, pilot
 
 
-def _kept_pilot(
+def _load_or_run(
     path: Path, splits: Splits, predictor: LinkPredictor, arm: Augmentation, options: TrainOptions, fit: Fit
 ) -> Pilot:
-    """Run a pilot and keep it in a file; a file with the same settings is read instead."""
+    """Run a pilot and write it to a file; a file with the same settings is read instead."""
     settings = {
         "data": {"train": splits.train.digest(), "valid": splits.valid.digest()},
         "predictor": asdict(predictor),
         "arm": arm_settings(arm),
     }
-    kept = _load(path, json.loads(json.dumps(settings)))
-    if kept is not None:
-        return kept
+    existing = _load(path, json.loads(json.dumps(settings)))
+    if existing is not None:
+        return existing
     pilot = run_pilot(splits, predictor, arm, options=options, fit=fit)
-    text = json.dumps({"settings": settings, "scores": pilot.scores, "errors": pilot.errors}, indent=1)
+    document = {"settings": settings, "scores": pilot.scores, "errors": pilot.errors}
+    text = json.dumps(document, indent=1)
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as draft:
         draft.write_text(text + "\n", encoding="utf-8")
@@ -162,18 +165,26 @@ def _kept_pilot(
 def _load(path: Path, settings: dict[str, Any]) -> Pilot | None:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-        scores, errors = ({int(n): float(x) for n, x in document[key].items()} for key in ("scores", "errors"))
-        return Pilot.of(scores, errors) if document["settings"] == settings else None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # none there, or a broken one: run it again
+        scores = _numbers(document["scores"])
+        errors = _numbers(document["errors"])
+        is_same = document["settings"] == settings
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # missing or broken: run the pilot again
         return None
+    return Pilot.of(scores, errors) if is_same else None
+
+
+def _numbers(values: dict[str, float]) -> dict[int, float]:
+    """Return numbers by number of triples; JSON has these as text."""
+    return {int(n): float(value) for n, value in values.items()}
 
 
 def _check(splits: Splits, parts: Sequence[float] | None, epochs: int | None) -> None:
     if not len(splits.valid):
         raise DataError("no valid triples, so there is nothing to evaluate pilot runs on", path=splits.name)
-    if not all(0 < part <= 1 for part in parts or ()) or (epochs is not None and epochs < 1):
-        msg = f"parts={parts}, epochs={epochs}: must be above 0 and at most 1, and from 1"
-        raise ValueError(msg)
+    good_parts = all(0 < part <= 1 for part in parts or ())
+    check_argument("parts", parts, good_parts, "above 0 and at most 1, each")
+    if epochs is not None:
+        check_at_least("epochs", epochs, 1)
 
 
 def _choose(reciprocal_ranks: dict[int, Array]) -> Pilot:

@@ -26,6 +26,8 @@ from nnmfaug.linkpred import LinkPredictor, TrainOptions
 from nnmfaug.linkpred.training_set import TrainingSet
 from nnmfaug.quality.diagnostics import diagnose
 
+PACKAGES = ("nnmfaug", "numpy", "torch", "pykeen")
+"""Packages whose versions a run records."""
 _OUTCOMES = ("versions", "generated", "options")
 """Settings of a run that may differ; another number of threads changes the last digits only."""
 _LATER = {"self_negative": 0.0}
@@ -70,26 +72,23 @@ def run_experiment(
     seeds = tuple(dict.fromkeys(seeds))
     check_experiment(splits, predictor, arms, seeds, folder)
     experiment = _Experiment(splits, predictor, as_arms(arms), folder, options, fit or Fits())
-    keys = [
-        (arm, seed) for seed in seeds for arm in arms
-    ]  # seed by seed: an interrupted experiment can be compared
+    keys = [(arm, seed) for seed in seeds for arm in arms]  # seed by seed: an interrupted experiment is comparable
     runs = experiment.existing(keys)
     missing = [key for key in keys if key not in runs]
     if missing:
         experiment.warn_of_old(list(runs.values()))
-    first = {
-        key: experiment.prepare(key) for key in missing if key[1] == seeds[0]
-    }  # fail before anything is trained
+    # Every arm is prepared for the first seed at once, so that errors come before anything is trained.
+    training_sets = {key: experiment.prepare(key) for key in missing if key[1] == seeds[0]}
     for place, key in enumerate(missing):
-        data = first.pop(key, None) or experiment.prepare(key)
-        with _progress(f"{key[0]}, seed {key[1]}", place, len(missing)):
+        data = training_sets.pop(key, None) or experiment.prepare(key)
+        with _progress(key, place, len(missing)):
             runs[key] = experiment.run(key, data, save_model=key[1] == seeds[0])
     return [runs[arm, seed] for arm in arms for seed in seeds]
 
 
 @dataclass(frozen=True)
 class _Experiment:
-    """All that the runs of an experiment have in common."""
+    """The parts that all runs of an experiment have in common."""
 
     splits: Splits
     predictor: LinkPredictor
@@ -100,18 +99,18 @@ class _Experiment:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """Plain data about what all runs share."""
-        packages = ("nnmfaug", "numpy", "torch", "pykeen")
+        """The settings that all runs have in common, as plain data."""
         digests = {name: graph.digest() for name, graph in self.splits.items()}
+        versions = {name: version(name) for name in PACKAGES}
         return {
             "data": {"name": self.splits.name, **digests},
             "predictor": asdict(self.predictor),
             "options": {"threads": self.options.threads, "device": self.options.device},
-            "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
+            "versions": {"python": platform.python_version(), **versions},
         }
 
     def existing(self, keys: Sequence[Key]) -> dict[Key, Run]:
-        """Load the runs that the folder has already."""
+        """Load the runs that the folder already contains."""
         runs = {}
         for arm, seed in keys:
             path = run_path(self.folder, arm, seed)
@@ -167,7 +166,7 @@ class _Experiment:
 
 
 def model_folder(folder: str | Path, arm: str, seed: int) -> Path:
-    """Where the model of a run is saved."""
+    """Return the folder of the model of a run."""
     return Path(folder) / "models" / run_path(folder, arm, seed).stem
 
 
@@ -176,17 +175,20 @@ def check_experiment(
 ) -> None:
     """Raise before anything is trained."""
     if not isinstance(splits, Splits):
-        msg = f"splits of type {type(splits).__name__}: read_splits makes what is needed"
+        msg = f"splits of type {type(splits).__name__}: must be Splits, such as read_splits returns"
         raise TypeError(msg)
     if not len(splits.test):
-        raise DataError("no test triples, so nothing to compare by: nnmfaug split makes some", path=splits.name)
+        raise DataError(
+            "no test triples, so there is nothing to compare by. To make some, run: nnmfaug split",
+            path=splits.name,
+        )
     if not arms or not seeds:
         msg = "no arms or no seeds: nothing to run"
         raise ValueError(msg)
     predictor.check_weights(weighted=any(getattr(arm, "weight", 1) != 1 for arm in arms.values()))
     parent = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not parent.is_dir():
-        raise DataError("this is a file, a folder for the runs is needed: name another", path=parent)
+        raise DataError("this is a file, but the runs need a folder: name another", path=parent)
 
 
 def _describe(added: KnowledgeGraph | None, splits: Splits) -> dict[str, Any] | None:
@@ -208,8 +210,8 @@ def _load_same(path: Path, settings: dict[str, Any]) -> Run:
     names = [name for name in now if name not in _OUTCOMES]
     changes = [line for name in names for line in _changes(name, before.get(name), now[name])]
     if changes:
-        what = "; ".join(changes[:3])
-        msg = f"this run was made with other settings ({what}): use another folder, or delete this one"
+        first_changes = "; ".join(changes[:3])
+        msg = f"this run was made with other settings ({first_changes}): use another folder, or delete this one"
         raise DataError(msg, path=path)
     return run
 
@@ -223,8 +225,9 @@ def _changes(name: str, before: object, now: object) -> Iterator[str]:
 
 
 @contextmanager
-def _progress(run: str, place: int, n_runs: int) -> Iterator[None]:
-    """Report the progress of all runs while this one trains, and other work under its name."""
+def _progress(key: Key, place: int, n_runs: int) -> Iterator[None]:
+    """Report training as progress of all runs, and other work under the name of this run."""
+    arm, seed = key
     outer = current()
     if outer is None:
         yield
@@ -232,9 +235,10 @@ def _progress(run: str, place: int, n_runs: int) -> Iterator[None]:
 
     def relay(task: str, done: int, total: int) -> None:
         if task == "training":
-            outer(f"training, {n_runs} run{'s' if n_runs > 1 else ''}", place * total + done, n_runs * total)
+            runs = "1 run" if n_runs == 1 else f"{n_runs} runs"
+            outer(f"training, {runs}", place * total + done, n_runs * total)
         else:
-            outer(f"{run}: {task}", done, total)
+            outer(f"{arm}, seed {seed}: {task}", done, total)
 
     with reporting_to(relay):
         yield

@@ -31,11 +31,11 @@ class Inverse:
     def apply(self, graph: KnowledgeGraph, *, seed: int = 0) -> KnowledgeGraph:  # noqa: ARG002  (as every transform)
         """Return the triples of the graph and their inverses."""
         names = graph.vocabulary
-        back = {r: _new_name(f"{r}⁻¹", names.relation_ids) for r in names.relations}
-        wider = Vocabulary.from_names(names.entities, [*names.relations, *back.values()])
-        new = np.array([wider.relation_ids[back[r]] for r in names.relations], dtype=np.int32)
+        inverses = [_new_name(f"{relation}⁻¹", names.relation_ids) for relation in names.relations]
+        wider = Vocabulary.from_names(names.entities, [*names.relations, *inverses])
+        inverse_ids = np.array([wider.relation_ids[inverse] for inverse in inverses], dtype=np.int32)
         h, r, t = graph.triples.T
-        return _joined(graph, wider, np.stack([t, new[r], h], axis=1))
+        return _joined(graph, wider, np.stack([t, inverse_ids[r], h], axis=1))
 
     def prepare(self, train: KnowledgeGraph, seed: int, fit: Fit = fit_method) -> TrainingSet:  # noqa: ARG002
         """Return train with the inverse triples."""
@@ -49,7 +49,7 @@ class Concepts:
     Parameters
     ----------
     embed, cluster
-        How entities become points, and points clusters; None for Ward with as many clusters as NNMFAug would have.
+        Features and clusters of entities. Default: Ward with the default number of clusters of NNMFAug.
     shared
         Whether all members point by the same relation, instead of one for each cluster.
 
@@ -68,27 +68,31 @@ class Concepts:
         """Return the triples of the graph, and one for each entity of a cluster."""
         clusterer = self.cluster or Agglomerative(default_clusters(graph))
         _, partition = cluster_entities(graph, self.embed, clusterer, seed=seed)
-        names, members = graph.vocabulary, np.flatnonzero(partition.labels >= 0)
+        names = graph.vocabulary
         concepts = [_new_name(f"concept {i}", names.entity_ids) for i in range(partition.n_clusters)]
-        relations = ["is in" if self.shared else f"is in {concept}" for concept in concepts]
-        relations = [_new_name(relation, names.relation_ids) for relation in relations]
+        relations = [self._relation(concept, names) for concept in concepts]
         wider = Vocabulary.from_names([*names.entities, *concepts], [*names.relations, *relations])
-        entity_ids, relation_ids = wider.entity_ids, wider.relation_ids
-        rows = [
-            (entity_ids[names.entities[e]], relation_ids[relations[c]], entity_ids[concepts[c]])
-            for e, c in zip(members.tolist(), partition.labels[members].tolist(), strict=True)
-        ]
+        rows = []
+        for entity, label in zip(names.entities, partition.labels.tolist(), strict=True):
+            if label >= 0:
+                head = wider.entity_ids[entity]
+                relation = wider.relation_ids[relations[label]]
+                rows.append((head, relation, wider.entity_ids[concepts[label]]))
         return _joined(graph, wider, np.array(rows, dtype=np.int32).reshape(-1, 3))
 
     def prepare(self, train: KnowledgeGraph, seed: int, fit: Fit = fit_method) -> TrainingSet:  # noqa: ARG002
         """Return train with the triples of the concepts, which are hidden."""
         return _training_set(self.apply(train, seed=seed), train)
 
+    def _relation(self, concept: str, names: Vocabulary) -> str:
+        """Return the name of the relation that points to a concept."""
+        return _new_name("is in" if self.shared else f"is in {concept}", names.relation_ids)
+
 
 def _training_set(wider: KnowledgeGraph, train: KnowledgeGraph) -> TrainingSet:
-    known = train.vocabulary.entity_ids
-    added = tuple(name for name in wider.vocabulary.entities if name not in known)
-    return TrainingSet(wider, hidden=added)
+    entities = train.vocabulary.entity_ids
+    new_entities = tuple(name for name in wider.vocabulary.entities if name not in entities)
+    return TrainingSet(wider, hidden=new_entities)
 
 
 def _new_name(name: str, taken: dict[str, int]) -> str:
@@ -99,5 +103,7 @@ def _new_name(name: str, taken: dict[str, int]) -> str:
 
 
 def _joined(graph: KnowledgeGraph, names: Vocabulary, added: IntArray) -> KnowledgeGraph:
+    """Return the triples of a graph and others, over a wider vocabulary, in order of their keys."""
     triples = np.concatenate([graph.with_vocabulary(names).triples, added])
-    return KnowledgeGraph(names, names.from_keys(np.sort(names.keys(triples))))
+    keys = np.sort(names.keys(triples))
+    return KnowledgeGraph(names, names.from_keys(keys))

@@ -13,7 +13,7 @@ from scipy.optimize import minimize_scalar
 import nnmfaug as na
 from nnmfaug.augmenters.nnmf.model_selection import fit_epsilon
 from nnmfaug.augmenters.nnmf.nnmfaug import default_clusters
-from tests.cli.test_main import run
+from tests.cli.commands import run
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=20), st.floats(1e-9, 0.1))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import nnmfaug as na
-from tests.cli.test_main import run
+from tests.cli.commands import run
 
 
 def faults(train: na.KnowledgeGraph, sample: na.Sample, labels: list[int]) -> list[str]:

@@ -1,0 +1,96 @@
+"""Options that choose the arms of a comparison and how their generated triples enter training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import nnmfaug as na
+from nnmfaug.cli.reading import parse_amount
+
+if TYPE_CHECKING:
+    from nnmfaug.experiments.arms import Arm, Weight
+    from nnmfaug.linkpred.schedule import Schedule
+
+ScheduleName = Literal["polynomial", "constant", "step"]
+DEFAULT_ARMS = ("baseline", "auto", "random")
+ARM_HELP = (
+    "Arm to train: baseline, auto, rules, nnmf, mixture, typed, random, duplicate, inverse, concepts, or "
+    "file:PATH. Repeatable. Default: baseline, auto, random."
+)
+"""Names the arms of the table of methods; a test compares the two."""
+
+
+@dataclass(frozen=True)
+class ArmOptions:
+    """How generated triples enter training, as typed; None where an option was left out."""
+
+    amount: str | None
+    schedule: ScheduleName | None
+    exponent: float | None
+    weight: str | None
+    clusters: int | None
+
+    def __post_init__(self) -> None:
+        if self.exponent is not None and not self.exponent > 0:
+            msg = f"--exponent {self.exponent:g}: must be above 0; --schedule constant uses all triples at once"
+            raise ValueError(msg)
+        if self.exponent is not None and self.schedule not in (None, "polynomial"):
+            msg = f"--exponent is for --schedule polynomial, not {self.schedule}"
+            raise ValueError(msg)
+
+    def names(self, arms: list[str] | None) -> list[str]:
+        """Return the names of the arms, the baseline among them."""
+        names = list(dict.fromkeys(arms or DEFAULT_ARMS))
+        for name in names:
+            _check_arm(name)
+        if "baseline" not in names:
+            names.insert(0, "baseline")
+        if self.clusters is not None and "nnmf" not in names:
+            msg = "--clusters is for the arm nnmf: add --arm nnmf"
+            raise ValueError(msg)
+        return names
+
+    def arm(
+        self, name: str, train: na.KnowledgeGraph, predictor: na.LinkPredictor, options: na.ReadOptions
+    ) -> Arm:
+        """Return the arm of a name."""
+        amount = None if self.amount is None else parse_amount(self.amount, len(train), "--amount")
+        return na.find_arm(
+            name,
+            train,
+            amount=amount,
+            schedule=self._schedule(),
+            weight=self._weight(predictor),
+            clusters=self.clusters,
+            options=options,
+        )
+
+    def _schedule(self) -> Schedule | None:
+        if self.schedule == "constant":
+            return na.Constant()
+        if self.schedule == "step":
+            return na.Step()
+        if self.schedule is None and self.exponent is None:
+            return None
+        return na.Polynomial() if self.exponent is None else na.Polynomial(self.exponent)
+
+    def _weight(self, predictor: na.LinkPredictor) -> Weight | None:
+        if self.weight is None:
+            return 1.0 if predictor.loss == "margin" else None
+        if self.weight == "probability":
+            return "probability"
+        try:
+            return float(self.weight)
+        except ValueError:
+            msg = f"--weight {self.weight}: must be a number from 0, or probability"
+            raise ValueError(msg) from None
+
+
+def _check_arm(name: str) -> None:
+    """Raise if there is no arm of this name."""
+    from nnmfaug.core.checks import unknown_name
+    from nnmfaug.experiments.methods import ARMS, FILE
+
+    if name not in ARMS and not name.startswith(FILE):
+        raise ValueError(f"--arm: {unknown_name('arm', name, (*ARMS, f'{FILE}PATH'))}")

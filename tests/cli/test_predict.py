@@ -1,0 +1,82 @@
+"""``nnmfaug predict`` as a user types it."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import run
+
+SMALL = ("--model", "transe", "--epochs", "2", "--dim", "8", "--threads", "1", "--seeds", "1")
+QUESTION = ("--head", "china", "--relation", "embassy")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with models of baseline and random."""
+    path = tmp_path_factory.mktemp("runs") / "x"
+    done = run("compare", "nations", *SMALL, "--arm", "random", "-o", path, cwd=path.parent)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def test_tails_of_a_head_are_listed(folder: Path) -> None:
+    done = run("predict", folder, *QUESTION, "--top", "3", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "(china, embassy, ?)" in done.stdout
+
+
+def test_heads_of_a_tail_are_listed_and_known_ones_marked(folder: Path) -> None:
+    arguments = ("--tail", "china", "--relation", "embassy", "--arm", "random", "--json")
+    answers = json.loads(run("predict", folder, *arguments, cwd=folder).stdout)
+    assert len(answers) == 10
+    assert set(answers[0]) == {"entity", "score", "known"}
+    assert any(answer["known"] for answer in answers)
+
+
+def test_the_folder_of_one_model_will_do(folder: Path) -> None:
+    model = folder / "models" / "random-seed0"
+    by_folder = run("predict", model, *QUESTION, cwd=folder)
+    by_arm = run("predict", folder, *QUESTION, "--arm", "random", cwd=folder)
+    assert by_folder.stdout == by_arm.stdout != ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--head", "chinaa", "--relation", "embassy"), "did you mean 'china'"),
+        (("--relation", "embassy"), "a head"),
+        ((*QUESTION, "--arm", "auto"), "there are models of baseline, random (--arm)"),
+    ],
+)
+def test_a_question_without_an_answer_is_refused_with_the_reason(
+    folder: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    done = run("predict", folder, *arguments, cwd=folder)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_folder_without_a_model_is_refused_with_the_command_that_trains_one(tmp_path: Path) -> None:
+    done = run("predict", tmp_path, *QUESTION, cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"to train one, run: nnmfaug compare DATASET -o {tmp_path}" in done.stderr
+
+
+def test_a_folder_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    done = run("predict", "nowhere", *QUESTION, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "error: nowhere: no such folder\n")
+
+
+def test_a_model_that_is_gone_can_be_trained_again(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "x"
+    shutil.copytree(folder, copy)
+    shutil.rmtree(copy / "models" / "random-seed0")
+    question = ("predict", copy, *QUESTION, "--arm", "random")
+    done = run(*question, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "delete random-seed0.json and run nnmfaug compare again" in done.stderr
+    (copy / "random-seed0.json").unlink()
+    assert run("compare", "nations", "--arm", "random", *SMALL, "-o", copy, cwd=tmp_path).returncode == 0
+    assert run(*question, cwd=tmp_path).returncode == 0
