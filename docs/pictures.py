@@ -1,4 +1,4 @@
-"""Draw the picture of the README from real results: ``make pictures``. It needs the data set dl50a."""
+"""Draw the picture of the README from real results: ``make pictures``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 import nnmfaug as na
 
 HERE = Path(__file__).parent
-RESULTS = HERE.parent / "benchmarks" / "results" / "dl50a-rotate.json"
-EXAMPLE = ("DistNet/dense", "layer_type", "dense")
+RESULTS = HERE.parent / "benchmarks" / "results" / "umls-rotate.json"
+EXAMPLE = ("mammal", "exhibits", "behavior")
 """A generated triple with short names."""
 
 WIDTH = 1040
@@ -117,13 +117,17 @@ def _verdict_box() -> Box:
         f"  +{low} to +{high}",
     ]
     return Box(
-        814, WIDTH - MARGIN - 814, f"verdict: {row['verdict']}", lines, f"{len(row['seeds'])} seeds, RotatE"
+        814,
+        WIDTH - MARGIN - 814,
+        f"verdict: {row['verdict']}",
+        lines,
+        f"{len(row['seeds'])} seeds, RotatE, --pilot",
     )
 
 
 def main() -> None:
     """Write overview.svg beside this file."""
-    train = na.read_splits("dl50a").train
+    train = na.read_splits("umls").train
     dist = na.Auto().fit(train)
     example = na.KnowledgeGraph.from_labels([EXAMPLE], train.vocabulary)
     evidence = dist.explain(example.triples)[0]
