@@ -11,7 +11,7 @@ from pathlib import Path
 import nnmfaug as na
 
 HERE = Path(__file__).parent
-RESULTS = HERE.parent / "benchmarks" / "results" / "umls-rotate.json"
+RESULTS = json.loads((HERE.parent / "benchmarks" / "results" / "umls-rotate.json").read_text(encoding="utf-8"))
 EXAMPLE = ("mammal", "exhibits", "behavior")
 """A generated triple with short names."""
 
@@ -106,7 +106,7 @@ def _extra_box(extra: na.Sample, evidence: na.Evidence) -> Box:
 
 
 def _verdict_box() -> Box:
-    comparison = json.loads(RESULTS.read_text(encoding="utf-8"))["filtered"]
+    comparison = RESULTS["filtered"]
     row = next(row for row in comparison["rows"] if row["arm"] == "auto" and row["metric"] == "mrr")
     baseline, mean, low, high = (
         f"{row[key]:.3f}".removeprefix("0") for key in ("baseline_mean", "mean", "low", "high")
@@ -128,10 +128,11 @@ def _verdict_box() -> Box:
 def main() -> None:
     """Write overview.svg beside this file."""
     train = na.read_splits("umls").train
-    dist = na.Auto().fit(train)
+    arm = RESULTS["arms"]["auto"]  # the pilot chose its amount
+    dist = na.Auto(threshold=arm["method"]["threshold"]).fit(train)
     example = na.KnowledgeGraph.from_labels([EXAMPLE], train.vocabulary)
     evidence = dist.explain(example.triples)[0]
-    boxes = [_train_box(train, evidence), _extra_box(dist.everything(), evidence), _verdict_box()]
+    boxes = [_train_box(train, evidence), _extra_box(dist.top(arm["amount"]), evidence), _verdict_box()]
     arrows = [
         _arrow(boxes[0].right, boxes[1].left, "augment"),
         _arrow(boxes[1].right, boxes[2].left, "compare"),

@@ -49,7 +49,7 @@ from .evaluation.runs import Run as Run, load_runs as load_runs
 from .evaluation.sentences import sentence as sentence
 from .experiments.arms import Arm as Arm, Augmentation as Augmentation, Baseline as Baseline
 from .experiments.methods import augmenter as augmenter, find_arm as find_arm
-from .experiments.pilots import Pilot as Pilot, run_pilot as run_pilot
+from .experiments.pilots import Pilot as Pilot, choose_amount as choose_amount, run_pilot as run_pilot
 from .experiments.runner import run_experiment as run_experiment
 from .experiments.transforms import Concepts as Concepts, Inverse as Inverse
 from .graph.counts import Counts as Counts

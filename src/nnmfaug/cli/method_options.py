@@ -24,7 +24,7 @@ RULE_METHODS = ("auto", "rules", "mixture")
 DEFAULT_EPS = 0.5
 
 METHOD_HELP = (
-    "auto: triples by mined rules whose estimated probability exceeds the threshold. rules: triples that follow "
+    "auto: triples by mined rules whose estimated probability reaches the threshold. rules: triples that follow "
     "from mined rules, highest confidence first. nnmf: the paper's method. mixture: triples of rules and nnmf by "
     "estimated probability. typed, random: random triples, for comparison."
 )

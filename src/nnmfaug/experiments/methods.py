@@ -78,7 +78,7 @@ def _mixture(train: KnowledgeGraph | None) -> Mixture:  # noqa: ARG001  (as ever
 _ALL = (
     Method(
         "auto",
-        "triples by rules whose estimated probability exceeds a threshold",
+        "triples by rules whose estimated probability reaches a threshold",
         lambda _: Auto(),
         amount=1.0,
         at_most=True,

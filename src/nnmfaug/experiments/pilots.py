@@ -122,14 +122,30 @@ def choose_amount(
     predictor: LinkPredictor,
     arm: Augmentation,
     *,
-    folder: Path,
+    folder: str | Path,
     options: TrainOptions | None = None,
     fit: Fit = fit_method,
 ) -> tuple[Augmentation | None, Pilot]:
-    """Let pilot runs choose the amount of an arm; return the arm, None if no triples are best, and the pilot.
+    """Let pilot runs choose the amount of an arm, as ``compare --pilot`` does.
 
-    The pilot is written to ``folder``. If triples are weighted by probability, improbable ones are tried, too.
+    The pilot is written to ``folder`` and read from there the next time. If triples are weighted by probability,
+    improbable ones are tried, too.
+
+    Returns
+    -------
+    arm, pilot
+        The arm with its amount, or None if adding no triples is best; and the outcome of the pilot runs.
+
+    Examples
+    --------
+    >>> import nnmfaug as na
+    >>> splits = na.read_splits("nations")
+    >>> small = na.LinkPredictor(model="transe", dim=8, epochs=6)
+    >>> arm, pilot = na.choose_amount(splits, small, na.Augmentation(na.RandomTriples(), 50), folder="runs")
+    >>> sorted(pilot.scores)
+    [0, 12, 25, 50]
     """
+    folder = Path(folder)
     path = folder / FILE_NAME
     if run_path(folder, "auto", 0).is_file() and not path.is_file():
         msg = "runs of auto without a pilot are here: use another folder, or delete them"
