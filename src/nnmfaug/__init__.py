@@ -1,6 +1,7 @@
-"""Knowledge graph data augmentation that is measured.
+"""Find missing triples of a knowledge graph, estimate how many are true, and test whether they help.
 
-The names of ``__init__.pyi`` are imported when they are first used, so ``import nnmfaug`` is light.
+``docs/api.md`` explains the public names, ``__init__.pyi`` says where each is defined. A name is imported when it
+is first used, so ``import nnmfaug`` is fast.
 
 Examples
 --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 import warnings
 from collections.abc import Callable
 from contextlib import redirect_stderr
@@ -126,7 +127,7 @@ def test_an_error_is_not_held_back_by_notes() -> None:
 def wait(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     """Return a function that lets seconds pass on the clock of the console."""
     now = [1000.0]
-    monkeypatch.setattr(console.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
 
     def pass_time(seconds: float) -> None:
         now[0] += seconds
