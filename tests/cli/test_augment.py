@@ -238,3 +238,20 @@ def test_an_approximate_clustering_is_announced_and_noted(tmp_path: Path, monkey
     message = augment("umls", "--clusters", "3", cwd=tmp_path)[1]
     assert message.startswith("note: clustering (approximate: Ward on 40 micro-clusters) will take about 0 s")
     assert "135 distinct rows are more than 100: approximate tier" in message
+
+
+# cost
+
+
+def test_the_counts_of_train_are_computed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs: list[na.KnowledgeGraph] = []
+    of = na.Counts.of
+
+    def record(_: type[na.Counts], graph: na.KnowledgeGraph) -> na.Counts:
+        graphs.append(graph)
+        return of(graph)
+
+    monkeypatch.setattr(na.Counts, "of", classmethod(record))
+    assert augment("nations", cwd=tmp_path)[0] == 0
+    train = na.read_splits("nations").train
+    assert graphs.count(train) == 1

@@ -60,6 +60,12 @@ def test_a_method_that_ranks_gives_its_best_or_all(splits: na.Splits) -> None:
     assert len(na.Augmentation(method, 10**6).generate(splits.train, 0)) == dist.n_new
 
 
+def test_a_duplicate_repeats_triples_of_train(splits: na.Splits) -> None:
+    sample = na.Augmentation(na.Duplicate(), 100).generate(splits.train, 0)
+    assert splits.train.contains(sample.triples).all()
+    assert len(sample) == 100
+
+
 def test_an_amount_is_a_fraction_of_train_or_a_number(splits: na.Splits) -> None:
     method = na.RandomTriples()
     assert len(na.Augmentation(method, 0.5).generate(splits.train, 0)) == len(splits.train) // 2

@@ -1,54 +1,71 @@
-"""Pilot runs: judged on valid, with nothing as a choice."""
+"""Pilot runs: evaluated on valid, with no triples as a choice."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import nnmfaug as na
-from tests.cli.commands import run
+from nnmfaug.experiments.pilots import choose_amount
+from tests.cli.commands import Done, run
 
 SMALL = na.LinkPredictor(model="transe", dim=16, epochs=30, batch_size=256)
 ONE = na.TrainOptions(threads=1)
 
 
-def test_facts_are_chosen_and_noise_is_not(splits: na.Splits) -> None:
-    facts = na.run_pilot(splits, SMALL, na.Augmentation(na.Given(splits.valid), 199, na.Constant()), options=ONE)
-    assert facts.amount == len(splits.valid) == 199
+# trained pilots
+
+
+def test_facts_are_chosen(splits: na.Splits) -> None:
+    facts = na.Augmentation(na.Given(splits.valid), 199, na.Constant())
+    pilot = na.run_pilot(splits, SMALL, facts, options=ONE)
+    assert pilot.amount == len(splits.valid) == 199
+
+
+def test_noise_is_not_chosen() -> None:
     noise = na.Augmentation(na.RandomTriples(), 1.0, na.Constant())
-    found = na.run_pilot(na.read_splits("umls"), SMALL, noise, parts=(1.0,), options=ONE)
-    assert found.amount == 0
-    assert "adding none is best" in found.reason
+    pilot = na.run_pilot(na.read_splits("umls"), SMALL, noise, parts=(1.0,), options=ONE)
+    assert pilot.amount == 0
+    assert "adding none is best" in pilot.reason
 
 
-def test_the_first_triples_and_their_weights_are_used(splits: na.Splits, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Any] = []
-    real = na.LinkPredictor.train
-
-    def train(self: na.LinkPredictor, splits: na.Splits, data: na.TrainingSet, **kwargs: Any) -> na.Trained:
-        seen.append(data)
-        return real(self, splits, data, **kwargs)
-
-    monkeypatch.setattr(na.LinkPredictor, "train", train)
-    weighed = na.Augmentation(na.Rules(), 40, na.Constant(), weight="probability")
-    found = na.run_pilot(splits, replace(SMALL, epochs=3), weighed, parts=(0.5, 1.0), options=ONE)
-    assert set(found.scores) == {0, 20, 40}
-    best = na.Rules().fit(splits.train).top(40)
-    for n, data in zip((20, 40), seen[1:], strict=True):
-        assert np.array_equal(data.added.triples, best.triples[:n])
-        assert np.array_equal(data.weights, na.Rules().fit(splits.train).confidence[:n])
+# which triples are tried
 
 
-def test_triples_that_weigh_by_probability_are_tried_by_it(splits: na.Splits) -> None:
-    weighed = na.Augmentation(na.Auto(threshold=0.02), 1.0, na.Constant(), weight="probability")
-    found = na.run_pilot(splits, replace(SMALL, epochs=3), weighed, options=ONE)
-    confidence = na.Auto(threshold=0.02).fit(splits.train).confidence
-    assert set(found.scores) == {0, *(int((confidence >= level).sum()) for level in (0.5, 0.1, 0.02))}
+def test_the_first_triples_and_their_weights_are_used(
+    splits: na.Splits, fake_training: list[na.TrainingSet]
+) -> None:
+    method = na.Rules(depth=1)
+    arm = na.Augmentation(method, 40, na.Constant(), weight="probability")
+    pilot = na.run_pilot(splits, SMALL, arm, parts=(0.5, 1.0), options=ONE)
+    assert set(pilot.scores) == {0, 20, 40}
+    best = method.fit(splits.train).top(40)
+    for n, data in zip((20, 40), fake_training[1:], strict=True):
+        assert data.added is not None
+        assert data.added.labels() == best.labels[:n]
+        np.testing.assert_array_equal(data.weights, best.probability[:n] if best.probability is not None else 1)
+
+
+@pytest.mark.usefixtures("fake_training")
+def test_triples_weighted_by_probability_are_tried_by_it(family: na.Splits) -> None:
+    method = na.Auto(threshold=0.02)
+    arm = na.Augmentation(method, 1.0, na.Constant(), weight="probability")
+    pilot = na.run_pilot(family, SMALL, arm, options=ONE)
+    confidence = method.fit(family.train).confidence
+    assert set(pilot.scores) == {0, *(int((confidence >= level).sum()) for level in (0.5, 0.1, 0.02))}
+
+
+@pytest.mark.usefixtures("fake_training")
+def test_other_triples_are_tried_by_quarters(splits: na.Splits) -> None:
+    pilot = na.run_pilot(splits, SMALL, na.Augmentation(na.RandomTriples(), 100), options=ONE)
+    assert set(pilot.scores) == {0, 25, 50, 100}
+
+
+# the choice
 
 
 @pytest.mark.parametrize(
@@ -65,64 +82,99 @@ def test_triples_that_weigh_by_probability_are_tried_by_it(splits: na.Splits) ->
         ({0: 0.3, 5: 0.2}, {0: 0.0, 5: 0.2}, 0, "adding none is best"),
     ],
 )
-def test_the_fewest_that_will_do_are_chosen(
+def test_the_smallest_number_that_is_not_clearly_worse_is_chosen(
     scores: dict[int, float], errors: dict[int, float], amount: int, words: str
 ) -> None:
-    found = na.Pilot.of(scores, errors)
-    assert found.amount == amount
-    assert found.reason.endswith(words)
+    pilot = na.Pilot.of(scores, errors)
+    assert pilot.amount == amount
+    assert pilot.reason.endswith(words)
 
 
-def test_what_cannot_be_trained_is_refused_before_pilots(splits: na.Splits) -> None:
-    weighed = na.Augmentation(na.Rules(), 40, na.Constant(), weight="probability")
-    paper = na.LinkPredictor.preset("transe-paper")
+@pytest.mark.usefixtures("fake_training")
+def test_where_no_triples_are_best_there_is_no_arm(splits: na.Splits, tmp_path: Path) -> None:
+    arm = na.Augmentation(na.RandomTriples(), 80)
+    choose_amount(splits, SMALL, arm, folder=tmp_path)
+    path = tmp_path / "pilot.json"
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps({**document, "scores": {**document["scores"], "0": 0.999}}))
+    choice, pilot = choose_amount(splits, SMALL, arm, folder=tmp_path)
+    assert (choice, pilot.amount) == (None, 0)
+
+
+# refusals
+
+
+def test_a_model_that_cannot_be_trained_is_refused(splits: na.Splits) -> None:
+    weighted = na.Augmentation(na.Rules(depth=1), 40, na.Constant(), weight="probability")
+    paper = replace(na.LinkPredictor.preset("transe-paper"), epochs=3)
     with pytest.raises(ValueError, match="the margin loss takes no weights"):
-        na.run_pilot(splits, replace(paper, epochs=3), weighed, options=ONE)
+        na.run_pilot(splits, paper, weighted, options=ONE)
 
 
-def test_without_valid_there_is_nothing_to_judge_by(splits: na.Splits) -> None:
-    alone = na.Splits.merge("alone", train=splits.train, test=splits.test)
+def test_without_valid_there_is_nothing_to_evaluate_on(splits: na.Splits) -> None:
+    without_valid = na.Splits.merge("alone", train=splits.train, test=splits.test)
     with pytest.raises(na.DataError, match="no valid triples"):
-        na.run_pilot(alone, SMALL, na.Augmentation(na.RandomTriples(), 5))
+        na.run_pilot(without_valid, SMALL, na.Augmentation(na.RandomTriples(), 5))
 
 
-def test_the_command_line_tells_what_was_tried(tmp_path: Path) -> None:
-    common = (
-        "compare",
-        "umls",
-        "--model",
-        "transe",
-        "--epochs",
-        "3",
-        "--dim",
-        "8",
-        "--seeds",
-        "1",
-        "--threads",
-        "1",
-    )
-    done = run(*common, "--arm", "auto", "--pilot", "-o", "runs", cwd=tmp_path)
+def test_parts_and_epochs_are_checked(splits: na.Splits) -> None:
+    arm = na.Augmentation(na.RandomTriples(), 5)
+    with pytest.raises(ValueError, match=r"parts=\(0\.5, 2\): must be above 0 and at most 1"):
+        na.run_pilot(splits, SMALL, arm, parts=(0.5, 2))
+    with pytest.raises(ValueError, match="epochs=0: must be at least 1"):
+        na.run_pilot(splits, SMALL, arm, epochs=0)
+
+
+# compare --pilot
+
+
+@pytest.fixture
+def folder(family: na.Splits, tmp_path: Path, fake_training: list[na.TrainingSet]) -> Path:
+    """A folder with a data set and the runs of a comparison with a pilot."""
+    na.write_splits(family, tmp_path / "family")
+    done = compare(tmp_path)
     assert done.returncode == 0, done.stderr
+    (tmp_path / "runs" / "stdout.txt").write_text(done.stdout)
+    fake_training.clear()
+    return tmp_path
+
+
+def compare(folder: Path, *, arm: str = "auto", out: str = "runs") -> Done:
+    return run("compare", "family", "--arm", arm, "--pilot", "--seeds", "1", "-o", out, cwd=folder)
+
+
+@pytest.mark.usefixtures("fake_training")
+def test_the_command_line_reports_every_number_of_triples(family: na.Splits, tmp_path: Path) -> None:
+    na.write_splits(family, tmp_path / "family")
+    done = compare(tmp_path)
     assert "note: pilot runs, MRR on valid by number of generated triples: 0: " in done.stderr
-    kept, first = tmp_path / "runs" / "pilot.json", done
-    scores = json.loads(kept.read_text())["scores"]
+    scores = json.loads((tmp_path / "runs" / "pilot.json").read_text())["scores"]
     document = json.loads((tmp_path / "runs" / "comparison.json").read_text())
     assert document["pilot"]["mrr_on_valid"] == scores
-    kept.write_text(kept.read_text().replace(str(scores["0"]), "0.999"))  # it is not run again
-    done = run(*common, "--arm", "auto", "--pilot", "-o", "again", cwd=tmp_path)
-    assert done.stdout == first.stdout
-    (tmp_path / "none").mkdir()
-    (tmp_path / "none" / "pilot.json").write_bytes(kept.read_bytes())
-    done = run(*common, "--arm", "auto", "--pilot", "--json", "-o", "none", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "0: 0.9990" in done.stderr
-    assert "adding none is best" in done.stderr
-    assert [entry["n_extra"] for entry in json.loads(done.stdout)["runs"]] == [0, 0]
-    (tmp_path / "again" / "pilot.json").unlink()
-    done = run(*common, "--arm", "auto", "--pilot", "-o", "again", cwd=tmp_path)
+
+
+def test_a_second_command_runs_no_pilot(folder: Path, fake_training: list[na.TrainingSet]) -> None:
+    done = compare(folder)
+    assert fake_training == []
+    assert done.stdout == (folder / "runs" / "stdout.txt").read_text()
+
+
+def test_a_broken_pilot_is_run_again(folder: Path) -> None:
+    path = folder / "runs" / "pilot.json"
+    before = path.read_text()
+    path.write_text("{broken")
+    assert compare(folder).returncode == 0
+    assert path.read_text() == before
+
+
+def test_runs_without_their_pilot_are_refused(folder: Path) -> None:
+    (folder / "runs" / "pilot.json").unlink()
+    done = compare(folder)
+    assert done.returncode == 2
     assert "runs of auto without a pilot are here" in done.stderr
-    kept.write_text("{broken")
-    done = run(*common, "--arm", "auto", "--pilot", "-o", "runs", cwd=tmp_path)
-    assert done.stdout == first.stdout
-    done = run(*common, "--arm", "random", "--pilot", "-o", "runs", cwd=tmp_path)
-    assert "--pilot is for the arm auto" in done.stderr
+
+
+def test_a_pilot_is_for_auto_only(folder: Path) -> None:
+    done = compare(folder, arm="random")
+    assert done.returncode == 2
+    assert "--pilot is for the arm auto: add --arm auto" in done.stderr

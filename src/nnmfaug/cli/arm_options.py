@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import nnmfaug as na
@@ -88,9 +89,13 @@ class ArmOptions:
 
 
 def _check_arm(name: str) -> None:
-    """Raise if there is no arm of this name."""
+    """Raise if there is no arm of this name, or no such file."""
     from nnmfaug.core.checks import unknown_name
     from nnmfaug.experiments.methods import ARMS, FILE
 
-    if name not in ARMS and not name.startswith(FILE):
+    if name.startswith(FILE):
+        if not Path(name.removeprefix(FILE)).is_file():
+            msg = f"--arm {name}: there is no such file of triples"
+            raise ValueError(msg)
+    elif name not in ARMS:
         raise ValueError(f"--arm: {unknown_name('arm', name, (*ARMS, f'{FILE}PATH'))}")

@@ -45,8 +45,8 @@ def compare(
         str | None,
         typer.Option(
             metavar="AMOUNT",
-            help="Fraction of train (5%) or number of triples (5000) that an arm adds. Default: 10%; for auto, "
-            "every triple above the threshold, up to the size of train.",
+            help="Fraction of train (5%) or number of triples (5000). Default: 10%; for auto, every triple "
+            "above the threshold, up to the size of train.",
         ),
     ] = None,
     exponent: Annotated[

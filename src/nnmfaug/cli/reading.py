@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import inspect
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,18 +36,18 @@ class Reading:
         if find(source) is not None and Path(source).exists():
             say(f"note: {source} is read as the data set of that name; for the local one, write ./{source}")
         with progress():
-            read = na.read_any(source, self.options)
-        reports = reports_of(read)
+            graphs = na.read_any(source, self.options)
+        reports = reports_of(graphs)
         for report in reports:
             for note in report.notes:
                 say(f"note: {report.path}: {note}")
         if any(report.rejects for report in reports):
             path = self.rejects or Path(Path(source).resolve().name + ".rejects.tsv")
-            protect(read, path)
+            protect(graphs, path)
             _write_rejects(path, reports)
-            rejected = count(sum(report.rejected for report in reports), "line")
-            say(f"{rejected} skipped; {path} lists each with the reason")
-        return read
+            n_skipped = sum(report.rejected for report in reports)
+            say(f"{count(n_skipped, 'line')} skipped; {path} lists each with the reason")
+        return graphs
 
     def read_train(self, source: str) -> na.KnowledgeGraph:
         """Read the train split, or the only graph."""
@@ -54,26 +55,27 @@ class Reading:
 
     def read_splits(self, source: str) -> na.Splits:
         """Read train, valid and test; raise if there is only one graph."""
-        read = self.read(source)
-        if not isinstance(read, na.Splits):
-            raise na.DataError(f"one file has no test triples: nnmfaug split {source} -o folder", path=source)
-        return read
+        graphs = self.read(source)
+        if not isinstance(graphs, na.Splits):
+            command = f"nnmfaug split {source} -o folder"
+            raise na.DataError(f"one file has no test triples. To make some, run: {command}", path=source)
+        return graphs
 
 
-def train_of(read: na.Splits | na.KnowledgeGraph) -> na.KnowledgeGraph:
+def train_of(graphs: na.Splits | na.KnowledgeGraph) -> na.KnowledgeGraph:
     """Return the train split, or the only graph."""
-    return read.train if isinstance(read, na.Splits) else read
+    return graphs.train if isinstance(graphs, na.Splits) else graphs
 
 
-def reports_of(read: na.Splits | na.KnowledgeGraph) -> list[na.ReadReport]:
+def reports_of(graphs: na.Splits | na.KnowledgeGraph) -> list[na.ReadReport]:
     """Return the report of every file that was read."""
-    graphs = [graph for _, graph in read.items()] if isinstance(read, na.Splits) else [read]
-    return [graph.report for graph in graphs if graph.report is not None]
+    parts = [graph for _, graph in graphs.items()] if isinstance(graphs, na.Splits) else [graphs]
+    return [graph.report for graph in parts if graph.report is not None]
 
 
-def count_dropped(read: na.Splits | na.KnowledgeGraph) -> dict[str, int]:
+def count_dropped(graphs: na.Splits | na.KnowledgeGraph) -> dict[str, int]:
     """Count the lines that were read but are not in the graphs, by reason."""
-    reports = reports_of(read)
+    reports = reports_of(graphs)
     return {
         "repeated": sum(report.duplicates for report in reports),
         "rejected": sum(report.rejected for report in reports),
@@ -81,16 +83,17 @@ def count_dropped(read: na.Splits | na.KnowledgeGraph) -> dict[str, int]:
     }
 
 
-def protect(read: na.Splits | na.KnowledgeGraph | None, *targets: Path) -> None:
+def protect(graphs: na.Splits | na.KnowledgeGraph | None, *targets: Path) -> None:
     """Raise if one of the files to write is one that was read."""
-    for report in [] if read is None else reports_of(read):
-        path = Path(report.path)
-        source = next((place for place in (path, *path.parents) if place.exists()), path)  # a member of an archive
-        for target in targets:
-            if target.exists() and source.is_file() and target.samefile(source):
-                raise na.DataError(
-                    "this file was read as input and would be overwritten: name another", path=target
-                )
+    sources = [] if graphs is None else [_file_of(Path(report.path)) for report in reports_of(graphs)]
+    for source, target in itertools.product(sources, targets):
+        if source.is_file() and target.exists() and target.samefile(source):
+            raise na.DataError("this file was read as input and would be overwritten: name another", path=target)
+
+
+def _file_of(path: Path) -> Path:
+    """Return the file itself, or the archive of which it is a member."""
+    return next((place for place in (path, *path.parents) if place.exists()), path)
 
 
 def reads(command: Callable[..., None]) -> Callable[..., None]:
@@ -101,10 +104,9 @@ def reads(command: Callable[..., None]) -> Callable[..., None]:
         shared = {name: arguments.pop(name) for name in inspect.signature(_reading).parameters}
         command(**arguments, reading=_reading(**shared))  # type: ignore[arg-type]
 
-    parameters = [
-        *(p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "reading"),
-        *inspect.signature(_reading, eval_str=True).parameters.values(),
-    ]
+    options = inspect.signature(command, eval_str=True).parameters.values()
+    reading_options = inspect.signature(_reading, eval_str=True).parameters.values()
+    parameters = [option for option in options if option.name != "reading"] + list(reading_options)
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     del run.__wrapped__  # Typer must use the signature made here
