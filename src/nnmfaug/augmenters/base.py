@@ -118,7 +118,7 @@ class Sample:
     source
         The distribution they come from.
     probability : ndarray of shape (n,), optional
-        Estimated probability that each triple is true; for rules alone their confidence, which is not calibrated.
+        Estimated probability that each triple is true, if the distribution is calibrated.
     """
 
     graph: KnowledgeGraph

@@ -1,4 +1,4 @@
-"""Which triples may be generated: some relations, heads and tails only, and none of a given graph."""
+"""What distributions share: conditions on triples, exclusions, drawing without replacement, too few triples."""
 
 from __future__ import annotations
 

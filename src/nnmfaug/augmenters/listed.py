@@ -52,6 +52,8 @@ class Listed:
         Gives the evidence for a triple.
     excluded
         Graphs whose triples ``sample``, ``top`` and ``n_new`` leave out.
+    calibrated
+        Whether confidences are estimated probabilities that a triple is true.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class Listed:
     sharpness: float = 1.0
     explainer: Explainer | None = field(default=None, repr=False)
     excluded: tuple[KnowledgeGraph, ...] = field(default=(), repr=False)
+    calibrated: bool = False
 
     def __post_init__(self) -> None:
         check_argument("sharpness", self.sharpness, 0 <= self.sharpness < math.inf, "a number from 0")
@@ -173,7 +176,7 @@ class Listed:
         triples = take_each(self, quotas, Listed.top)
         confidence = self.confidence_of(triples)
         order = np.argsort(-confidence, kind="stable")
-        return Sample(KnowledgeGraph(self.graph.vocabulary, triples[order]), self, confidence[order])
+        return self._sample_of(triples[order], confidence[order])
 
     def everything(self) -> Sample:
         """Return all triples that are not excluded, the most confident first."""
@@ -219,5 +222,8 @@ class Listed:
         return too_few(n, self.n_new)
 
     def _sample(self, rows: Places) -> Sample:
-        graph = KnowledgeGraph(self.graph.vocabulary, self.triples[rows])
-        return Sample(graph, self, self.confidence[rows])
+        return self._sample_of(self.triples[rows], self.confidence[rows])
+
+    def _sample_of(self, triples: IntArray, confidence: Array) -> Sample:
+        graph = KnowledgeGraph(self.graph.vocabulary, triples)
+        return Sample(graph, self, confidence if self.calibrated else None)

@@ -1,4 +1,4 @@
-"""Generated triples as files: the triples, their scores, and a manifest that says how they came about."""
+"""Generate triples by a method, and write them: FILE, FILE.scores.tsv, and the manifest FILE.json."""
 
 from __future__ import annotations
 
@@ -150,9 +150,10 @@ def _details(dist: Distribution, sample: Sample) -> Manifest:
             "log_prob_exact": dist.exact,
             "clusters": dist.partition.n_clusters,
         }
-    if sample.probability is None:
+    if not isinstance(dist, Ranked):
         return {}
-    return {"mean_confidence": float(sample.probability.mean()) if len(sample) else None}
+    name = "mean_confidence" if sample.probability is None else "estimated_precision"
+    return {name: float(dist.confidence_of(sample.triples).mean()) if len(sample) else None}
 
 
 def _scores(sample: Sample) -> Iterator[str]:
@@ -175,8 +176,9 @@ def _cluster_lines(sample: Sample, source: TripleDistribution) -> Iterator[str]:
 
 
 def _evidence_lines(sample: Sample, source: Ranked) -> Iterator[str]:
-    """Yield confidence and evidence; fields with names are JSON, so that no name can break a line."""
-    yield "line\tconfidence\tsource\treason\tevidence\n"
+    """Yield the rating and the evidence; fields with names are JSON, so that no name can break a line."""
+    rating = "confidence" if sample.probability is None else "probability"
+    yield f"line\t{rating}\tsource\treason\tevidence\n"
     confidences = source.confidence_of(sample.triples).tolist()
     explanations = source.explain(sample.triples)
     for line, (confidence, evidence) in enumerate(zip(confidences, explanations, strict=True), 1):

@@ -1,1 +1,1 @@
-"""What a person types and sees."""
+"""The commands of ``nnmfaug``, and what they print."""

@@ -14,6 +14,7 @@ from nnmfaug.cli.conditions import ConditionOptions, Exclude, Heads, Quotas, Rel
 from nnmfaug.cli.console import count, notes_of_warnings, print_json, progress, roughly, say
 from nnmfaug.cli.method_options import (
     METHOD_HELP,
+    RULE_METHODS,
     Amount,
     Clusters,
     Depth,
@@ -207,8 +208,8 @@ def _either(clauses: list[str]) -> str:
 def _summary(n: int, manifest: dict[str, Any], method: MethodName) -> str:
     """Report how many triples were written, of how many, and their estimated precision."""
     n_new = manifest["new_in_support"]
-    if "mean_confidence" not in manifest:
+    if method not in RULE_METHODS:
         return f"wrote {n:,} of {n_new:,} possible new triples (support: {manifest['support_size']:,})"
-    precision = manifest["mean_confidence"]
-    estimate = f"; estimated precision {precision:.2f}" if n and method != "rules" else ""
+    precision = manifest.get("estimated_precision")
+    estimate = "" if precision is None else f"; estimated precision {precision:.2f}"
     return f"wrote {n:,} of {n_new:,} candidate triples{estimate}"

@@ -1,4 +1,4 @@
-"""Checks of arguments, with one wording: ``name=value: must be …``."""
+"""Checks of arguments, and the messages for a bad value or an unknown name."""
 
 from __future__ import annotations
 

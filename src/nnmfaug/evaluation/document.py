@@ -1,4 +1,8 @@
-"""The document ``comparison.json``: all numbers of a comparison as plain data."""
+"""``comparison.json``: all numbers of a comparison as plain data.
+
+Its keys are the fields of ``Comparison``, ``Difference``, ``Group`` and ``MRRByGenerated``, besides those set
+here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arms of a comparison: each prepares a training set from train alone."""
+"""Arms of a comparison, each of which prepares a training set; and fits that are made once per seed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from nnmfaug.augmenters.base import Augmenter, Distribution, Sample
+from nnmfaug.augmenters.base import Augmenter, Distribution, Ranked, Sample
 from nnmfaug.augmenters.given import Given
 from nnmfaug.augmenters.listed import Listed
 from nnmfaug.core.checks import check_argument
@@ -77,8 +77,8 @@ class Augmentation:
     schedule
         How many of the generated triples an epoch uses.
     weight
-        Weight of a generated triple in the loss; "probability" for its estimated probability, if the method gives
-        one, such as :class:`~nnmfaug.Auto`.
+        Weight of a generated triple in the loss; "probability" for its estimated probability, if the method rates
+        its triples, such as :class:`~nnmfaug.Auto` (for :class:`~nnmfaug.Rules` it is the confidence).
 
     Examples
     --------
@@ -156,10 +156,11 @@ class Augmentation:
         sample = self.generate(train, seed, fit)
         if self.weight != "probability":
             return TrainingSet(train, sample.graph, self.weight, self.schedule)
-        if sample.probability is None:
+        if not isinstance(sample.source, Ranked):
             msg = "weight='probability': this method gives none; use a number"
             raise ValueError(msg)
-        return TrainingSet(train, sample.graph, sample.probability, self.schedule)
+        weights = sample.source.confidence_of(sample.triples)
+        return TrainingSet(train, sample.graph, weights, self.schedule)
 
 
 Arms = Mapping[str, Arm | None]

@@ -1,4 +1,4 @@
-"""The one table of methods: names, augmenters and defaults, for the command line and for Python alike."""
+"""The tables of methods and arms: their names and defaults, for the command line and Python alike."""
 
 from __future__ import annotations
 
@@ -44,6 +44,8 @@ class Method:
         Whether the amount is a limit, because the method decides how many triples are worth adding.
     schedule, weight
         How generated triples enter training, and their weight in the loss.
+    rated
+        Whether the triples have a confidence or a probability, which can weight them.
     new
         Whether the triples are new; those of the control ``duplicate`` are not.
     """
@@ -55,6 +57,7 @@ class Method:
     at_most: bool = False
     schedule: Schedule = field(default_factory=Polynomial)
     weight: Weight = 1.0
+    rated: bool = False
     new: bool = True
 
     def default_amount(self, train: KnowledgeGraph | None) -> float:
@@ -84,10 +87,23 @@ _ALL = (
         at_most=True,
         schedule=Constant(),
         weight="probability",
+        rated=True,
     ),
-    Method("rules", "triples that follow from mined rules, by confidence", lambda _: Rules(), schedule=Constant()),
+    Method(
+        "rules",
+        "triples that follow from mined rules, by confidence",
+        lambda _: Rules(),
+        schedule=Constant(),
+        rated=True,
+    ),
     Method("nnmf", "the paper's method: random triples within entity clusters", _nnmf),
-    Method("mixture", "triples of rules and nnmf, by estimated probability", _mixture, schedule=Constant()),
+    Method(
+        "mixture",
+        "triples of rules and nnmf, by estimated probability",
+        _mixture,
+        schedule=Constant(),
+        rated=True,
+    ),
     Method("typed", "a control: random triples of entities of the right types", lambda _: TypedTriples()),
     Method("random", "a control: random triples", lambda _: RandomTriples()),
     Method("duplicate", "a control: train triples once more", lambda _: Duplicate(), new=False),
@@ -172,10 +188,9 @@ def _usable(weight: Weight | None, method: Method) -> Weight | None:
 
     Only methods that rate their triples have probabilities; repeats of train always have weight 1.
     """
-    if method.name == "duplicate":
+    if not method.new:
         return None
-    has_probability = method.name in ("auto", "rules", "mixture")
-    return weight if has_probability or weight != "probability" else None
+    return weight if method.rated or weight != "probability" else None
 
 
 def _file_arm(

@@ -1,4 +1,4 @@
-"""A training set that grows: G plus the first ⌊(e/E)^k·|S|⌋ generated triples at epoch e (section 2.4).
+"""PyKEEN training loops whose training set grows: G plus the first of the generated triples, by a schedule.
 
 :class:`GrowingMixin` extends any training loop of PyKEEN. The generated triples are in the batches, in the
 negative sampler and in the inverse triples. The training factory itself remains G, so they are never in the filter

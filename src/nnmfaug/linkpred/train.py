@@ -1,4 +1,4 @@
-"""Training as PyKEEN does it, with the growing set and shared negatives: one call, nothing left behind."""
+"""Train one model: seed, threads, PyKEEN's training loop, learning-rate decay, learning curve on valid."""
 
 from __future__ import annotations
 

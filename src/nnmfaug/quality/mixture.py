@@ -162,4 +162,5 @@ def _merge(graph: KnowledgeGraph, parts: Sequence[_Part], sharpness: float) -> L
     lists = [part.full for part in parts]
     names = [part.name for part in parts]
     evidence = MixtureEvidence(lists, names, keys[order], sources[order])
-    return Listed(graph, triples[order], np.maximum(probability[order], MIN_PROBABILITY), sharpness, evidence)
+    probability = np.maximum(probability[order], MIN_PROBABILITY)
+    return Listed(graph, triples[order], probability, sharpness, evidence, calibrated=True)

@@ -1,4 +1,4 @@
-"""Methods to cluster entities, and their cost. Equal feature rows are one row with a larger weight."""
+"""Clusterers of entities, and what they cost. Equal feature rows are one row with a larger weight."""
 
 from __future__ import annotations
 

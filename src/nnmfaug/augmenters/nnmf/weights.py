@@ -1,4 +1,4 @@
-"""The three distributions of the factorisation (Eq. 2): p(cluster), p(h, t | cluster) and p(r | h, t).
+"""Weights, not normalised, of clusters, pairs and relations: the three factors of Eq. 2.
 
 Each choice that the paper leaves open is a small value that returns non-negative weights.
 :mod:`nnmfaug.augmenters.nnmf.distribution` alone turns weights into probabilities and triples.

@@ -1,4 +1,4 @@
-"""N-Triples as text: a line for each triple, with IRIs for names."""
+"""Write N-Triples: a line for each triple, with IRIs for names. ``rdf`` reads them."""
 
 from __future__ import annotations
 
