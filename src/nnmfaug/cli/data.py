@@ -83,34 +83,34 @@ def convert(
     as_json: AsJson = False,
 ) -> None:
     """Convert triples to another format, or splits to another layout."""
-    read = reading.read(source)
-    chosen = _part(read, split_, source)
-    _check_target(read, chosen, source, target, layout)
-    protect(read, *(target.iterdir() if target.is_dir() else (target,)))
-    if isinstance(chosen, na.Splits):
-        na.write_splits(chosen, target, layout or "pykeen")
-        n_triples = sum(len(graph) for _, graph in chosen.items())
+    graphs = reading.read(source)
+    part = _part(graphs, split_, source)
+    _check_target(graphs, part, source, target, layout)
+    protect(graphs, *(target.iterdir() if target.is_dir() else (target,)))
+    if isinstance(part, na.Splits):
+        na.write_splits(part, target, layout or "pykeen")
+        n_triples = sum(len(graph) for _, graph in part.items())
     else:
-        na.write_triples(chosen, target, prefix=reading.options.prefix)
-        n_triples = len(chosen)
+        na.write_triples(part, target, prefix=reading.options.prefix)
+        n_triples = len(part)
     if as_json:
-        print_json({"out": str(target), "triples": n_triples, **count_dropped(read)})
+        print_json({"out": str(target), "triples": n_triples, **count_dropped(graphs)})
     else:
-        say(f"{target}: {count(n_triples, 'triple')}{_repeats(read)}")
+        say(f"{target}: {count(n_triples, 'triple')}{_repeats(graphs)}")
 
 
-def _part(read: na.Splits | na.KnowledgeGraph, name: str | None, source: str) -> na.Splits | na.KnowledgeGraph:
+def _part(graphs: na.Splits | na.KnowledgeGraph, name: str | None, source: str) -> na.Splits | na.KnowledgeGraph:
     """Return the named split, or everything that was read."""
     if name is None:
-        return read
-    if not isinstance(read, na.Splits):
+        return graphs
+    if not isinstance(graphs, na.Splits):
         raise na.DataError("--split is for sources with train, valid and test; this is one graph", path=source)
-    return read.together() if name == "all" else dict(read.items())[name]
+    return graphs.together() if name == "all" else dict(graphs.items())[name]
 
 
 def _check_target(
-    read: na.Splits | na.KnowledgeGraph,
-    chosen: na.Splits | na.KnowledgeGraph,
+    graphs: na.Splits | na.KnowledgeGraph,
+    part: na.Splits | na.KnowledgeGraph,
     source: str,
     target: Path,
     layout: Layout | None,
@@ -119,22 +119,22 @@ def _check_target(
     is_file = plain_suffix(target) in (*WRITERS, ".parquet")
     if layout is not None and is_file:
         raise na.DataError("--layout is for folders; this is the name of a file", path=target)
-    if isinstance(chosen, na.Splits) == is_file:
-        raise na.DataError(_other_target(source, target, read, chosen), path=target)
+    if isinstance(part, na.Splits) == is_file:
+        raise na.DataError(_other_target(source, target, graphs, part), path=target)
 
 
-def _other_target(source: str, target: Path, read: na.Splits | na.KnowledgeGraph, chosen: object) -> str:
-    if isinstance(chosen, na.Splits):
+def _other_target(source: str, target: Path, graphs: na.Splits | na.KnowledgeGraph, part: object) -> str:
+    if isinstance(part, na.Splits):
         return f"{source} has train, valid and test: pass --split, or name a folder"
-    if isinstance(read, na.Splits):
+    if isinstance(graphs, na.Splits):
         return f"one split is one file: name a file such as {target}.tsv"
     to_folder = SPLIT_ADVICE.format(source).replace("folder", str(target))
     return f"name a file such as {target}.tsv; for a folder: {to_folder}"
 
 
-def _repeats(read: na.Splits | na.KnowledgeGraph) -> str:
+def _repeats(graphs: na.Splits | na.KnowledgeGraph) -> str:
     """Mention repeated lines that were dropped."""
-    repeated = count_dropped(read)["repeated"]
+    repeated = count_dropped(graphs)["repeated"]
     return f" ({count(repeated, 'repeated line')} dropped)" if repeated else ""
 
 
