@@ -202,7 +202,8 @@ def test_scores_of_a_list_have_confidence_and_evidence(train: na.KnowledgeGraph,
     sample, _ = generated(RULES, train)
     header, rows = scores(sample, tmp_path)
     assert header == ["line", "confidence", "source", "reason", "evidence"]
-    np.testing.assert_array_equal([float(row[1]) for row in rows], sample.probability)
+    confidence = RULES.fit(train).confidence_of(sample.triples)
+    np.testing.assert_array_equal([float(row[1]) for row in rows], confidence)
     known = set(train.labels())
     for _, _, source, reason, evidence in rows:
         assert source == "rules"

@@ -59,11 +59,11 @@ def test_auto_writes_the_evidence_for_each_triple(family: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert len(na.read_triples(family / "few.tsv")) == 5
     header, *lines = (family / "few.tsv.scores.tsv").read_text().splitlines()
-    assert header.split("\t") == ["line", "confidence", "source", "reason", "evidence"]
+    assert header.split("\t") == ["line", "probability", "source", "reason", "evidence"]
     known = set(na.read_triples(family / "family.tsv").labels())
     for line in lines:
-        _, confidence, source, reason, evidence = line.split("\t")
-        assert float(confidence) > 0.5
+        _, probability, source, reason, evidence = line.split("\t")
+        assert float(probability) >= 0.5
         assert source == "rules"
         assert "←" in json.loads(reason)
         assert {tuple(triple) for triple in json.loads(evidence)} <= known

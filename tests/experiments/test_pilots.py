@@ -47,7 +47,7 @@ def test_the_first_triples_and_their_weights_are_used(
     for n, data in zip((20, 40), fake_training[1:], strict=True):
         assert data.added is not None
         assert data.added.labels() == best.labels[:n]
-        np.testing.assert_array_equal(data.weights, best.probability[:n] if best.probability is not None else 1)
+        np.testing.assert_array_equal(data.weights, method.fit(splits.train).confidence[:n])
 
 
 @pytest.mark.usefixtures("fake_training")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
 import time
 import warnings
@@ -139,7 +140,7 @@ def _restrict(conditions: Conditions, dist: Distribution, *, at_most: bool) -> D
             raise
         msg = f"{dist.support_size:,} triples pass the threshold, but none meets the conditions ({error})"
         warnings.warn(msg, UserWarning, stacklevel=2)
-        return Listed(dist.graph, dist.triples[:0], dist.confidence[:0])
+        return dist.above(math.inf)
 
 
 def _details(dist: Distribution, sample: Sample) -> Manifest:
