@@ -141,7 +141,7 @@ def test_with_a_limit_conditions_that_no_triple_meets_give_none_and_a_warning(tr
     with pytest.warns(UserWarning, match=r"[\d,]+ triples pass the threshold, but none meets the conditions"):
         sample, manifest = generated(RULES, train, None, conditions=IMPOSSIBLE, at_most=True)
     assert len(sample) == manifest["new_in_support"] == 0
-    assert manifest["estimated_precision"] is None
+    assert manifest["mean_confidence"] is None
 
 
 def test_without_a_limit_conditions_that_no_triple_meets_are_an_error(train: na.KnowledgeGraph) -> None:
