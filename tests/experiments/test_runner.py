@@ -115,7 +115,7 @@ def test_runs_of_other_settings_are_not_mixed(splits: na.Splits, tmp_path: Path)
 def test_runs_of_other_triples_are_not_mixed(splits: na.Splits, tmp_path: Path) -> None:
     run_baseline(splits, tmp_path)
     other = na.Splits(splits.name, splits.train, splits.valid, splits.valid)
-    with pytest.raises(na.DataError, match="data test: "):
+    with pytest.raises(na.DataError, match="data test differs"):
         run_baseline(other, tmp_path)
 
 

@@ -48,7 +48,9 @@ def augment(
     amount: Amount = None,
     take_all: Annotated[
         bool,
-        typer.Option("--all", help="Write all new triples: in random order (nnmf) or highest confidence first."),
+        typer.Option(
+            "--all", help="Write all new triples: highest confidence first, or in random order if there is none."
+        ),
     ] = False,
     depth: Depth = None,
     threshold: Threshold = None,
@@ -93,7 +95,7 @@ def augment(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Generate new triples from train, or from the only graph.
+    """Generate new triples from the train split, or from the whole file if there are no splits.
 
     Writes the triples to FILE, their scores to FILE.scores.tsv, and all settings to FILE.json.
     """

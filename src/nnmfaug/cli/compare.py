@@ -39,7 +39,7 @@ def compare(
         ),
     ] = "rotate",
     seeds: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Number of seeds; 5 can show small differences.")
+        int, typer.Option(min=1, metavar="N", help="Number of seeds; use 5 or more to detect small differences.")
     ] = 5,
     amount: Annotated[
         str | None,
@@ -51,7 +51,10 @@ def compare(
     ] = None,
     exponent: Annotated[
         float | None,
-        typer.Option(metavar="K", help="k of the (e/E)^k by which generated triples enter. Default: 2."),
+        typer.Option(
+            metavar="K",
+            help="Exponent k: epoch e of E uses the first (e/E)^k of the generated triples. Default: 2.",
+        ),
     ] = None,
     schedule: Annotated[
         ScheduleName | None,
@@ -73,7 +76,8 @@ def compare(
         typer.Option(
             min=1,
             metavar="N",
-            help="Number of clusters (arm nnmf). Default: one per 20 distinct count rows, at most 50.",
+            help="Number of clusters (arm nnmf). Default: one per 20 entities with different relation "
+            "counts, at most 50.",
         ),
     ] = None,
     pilot: Annotated[

@@ -40,7 +40,8 @@ Clusters = Annotated[
     str | None,
     typer.Option(
         metavar="N",
-        help='Number of clusters, or "auto" (method nnmf). Default: one per 20 distinct count rows, at most 50.',
+        help='Number of clusters, or "auto" (method nnmf). Default: one per 20 entities with different '
+        "relation counts, at most 50.",
     ),
 ]
 Depth = Annotated[

@@ -98,7 +98,7 @@ def estimate(
 ) -> None:
     """Estimate how many generated triples are true, from train alone.
 
-    Triples that occur in valid or test are reported only.
+    If there are valid and test triples, the fraction that confirms the generated ones is reported, not used.
     """
     options = MethodOptions(method, depth, threshold, clusters)
     source = reading.read(graph)

@@ -116,7 +116,7 @@ def reads(command: Callable[..., None]) -> Callable[..., None]:
 def _reading(
     *,
     format_: Annotated[
-        Format | None, typer.Option("--format", help="Format of the file. Default: by suffix and content.")
+        Format | None, typer.Option("--format", help="Format of the input file. Default: by suffix and content.")
     ] = None,
     delimiter: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Column separator. Default: tab; comma in CSV.")
@@ -136,7 +136,8 @@ def _reading(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="File for the lines that --bad-lines skip skips. Default: <input>.rejects.tsv here.",
+            help="File for the lines that --bad-lines skip skips. Default: <input>.rejects.tsv in the "
+            "current folder.",
         ),
     ] = None,
     prefix: Annotated[

@@ -221,7 +221,7 @@ def _changes(name: str, before: object, now: object) -> Iterator[str]:
         for key in dict.fromkeys([*before, *now]):
             yield from _changes(f"{name} {key}", before.get(key), now.get(key))
     elif before != now:
-        yield f"{name}: {before} there, {now} now"
+        yield f"{name} differs" if name.startswith("data ") else f"{name}: {before} there, {now} now"
 
 
 @contextmanager
