@@ -319,6 +319,7 @@ def test_arguments_that_make_no_sense_are_told() -> None:
 def test_a_fitted_control_cannot_be_changed() -> None:
     dist = na.TypedTriples().fit(TOY)
     assert isinstance(dist, RelationUniform)
-    for array in (dist.relations, dist.chances, dist.heads, dist.tails, dist.sets.keys):
+    part = dist.restrict(relations=["likes"])
+    for array in (dist.relations, dist.chances, dist.heads, dist.tails, dist.sets.keys, part.sets.keys):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1

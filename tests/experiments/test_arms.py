@@ -167,3 +167,18 @@ def test_compare_with_a_pilot_fits_auto_once_per_seed(
     done = run("compare", "family", "--arm", "auto", "--pilot", "--seeds", "3", "-o", "runs", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert seeds == [0, 1, 2]
+
+
+@dataclass(frozen=True)
+class WithArray(na.RandomTriples):
+    """A method with an array among its settings, whose equality has no single truth value."""
+
+    weights: Any = None
+
+
+def test_methods_with_arrays_are_fitted_separately(splits: na.Splits) -> None:
+    fits = Fits()
+    one = WithArray(np.ones(3))
+    other = WithArray(np.ones(3))
+    assert fits(one, splits.train, 0) is fits(one, splits.train, 0)
+    assert fits(other, splits.train, 0) is not fits(one, splits.train, 0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, Self, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, Self, TypeGuard, TypeVar, runtime_checkable
 
 from numpy.typing import ArrayLike
 
@@ -94,6 +94,11 @@ class Ranked(Distribution, Protocol):
     def explain(self, triples: ArrayLike) -> list[Evidence]:
         """Return the evidence for each row of ids, shape (n, 3)."""
         ...
+
+
+def is_ranked(dist: Distribution) -> TypeGuard[Ranked]:
+    """Whether a distribution rates its triples; unlike ``isinstance``, it computes no property."""
+    return hasattr(type(dist), "confidence_of") and hasattr(type(dist), "explain")
 
 
 Fitted_co = TypeVar("Fitted_co", bound=Distribution, covariant=True)

@@ -22,9 +22,10 @@ class EntitySets:
     @classmethod
     def of(cls, sets: Ids, entities: Ids, *, n_sets: int, n_entities: int) -> EntitySets:
         """Put ``entities[i]`` into set ``sets[i]``; it may be there already."""
-        keys = sorted_unique(sets * n_entities + entities)
-        keys.setflags(write=False)
-        return cls(keys, n_sets, n_entities)
+        return cls(sorted_unique(sets * n_entities + entities), n_sets, n_entities)
+
+    def __post_init__(self) -> None:
+        self.keys.setflags(write=False)
 
     @cached_property
     def bounds(self) -> Ids:

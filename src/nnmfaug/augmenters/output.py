@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from nnmfaug.augmenters.base import Augmenter, Distribution, Ranked, Sample
+from nnmfaug.augmenters.base import Augmenter, Distribution, Ranked, Sample, is_ranked
 from nnmfaug.augmenters.conditions import Conditions, take_each
 from nnmfaug.augmenters.listed import Listed
 from nnmfaug.augmenters.nnmf.distribution import TripleDistribution
@@ -79,7 +79,7 @@ def generate(
 
 def take(dist: Distribution, n: int, *, seed: int) -> Sample:
     """Return n new triples: the most confident of a distribution that ranks them, else drawn ones."""
-    return dist.top(n) if isinstance(dist, Ranked) else dist.sample(n, seed=seed)
+    return dist.top(n) if is_ranked(dist) else dist.sample(n, seed=seed)
 
 
 def write_sample(sample: Sample, manifest: Manifest, path: Path, *, prefix: str | None = None) -> list[Path]:
@@ -125,7 +125,7 @@ def _take_each(dist: Distribution, conditions: Conditions, *, seed: int, engine:
         return dist.sample_each(quotas, seed=seed, engine=engine)
     if isinstance(dist, Listed):
         return dist.top_each(quotas)
-    triples = take_each(dist, quotas, lambda part, n: part.sample(n, seed=seed))
+    triples = take_each(dist, quotas, lambda part, n: take(part, n, seed=seed))
     return Sample(KnowledgeGraph(dist.graph.vocabulary, triples), dist)
 
 
@@ -151,7 +151,7 @@ def _details(dist: Distribution, sample: Sample) -> Manifest:
             "log_prob_exact": dist.exact,
             "clusters": dist.partition.n_clusters,
         }
-    if not isinstance(dist, Ranked):
+    if not is_ranked(dist):
         return {}
     name = "mean_confidence" if sample.probability is None else "estimated_precision"
     return {name: float(dist.confidence_of(sample.triples).mean()) if len(sample) else None}
@@ -159,7 +159,7 @@ def _details(dist: Distribution, sample: Sample) -> Manifest:
 
 def _scores(sample: Sample) -> Iterator[str]:
     """Yield a header and one line per triple; a line is identified by its number, since names may contain tabs."""
-    if isinstance(sample.source, Ranked):
+    if is_ranked(sample.source):
         yield from _evidence_lines(sample, sample.source)
     elif isinstance(sample.source, TripleDistribution):
         yield from _cluster_lines(sample, sample.source)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nnmfaug.linkpred.schedule import Schedule
 
 ScheduleName = Literal["polynomial", "constant", "step"]
+DEFAULT_EXPONENT = 2.0
 DEFAULT_ARMS = ("baseline", "auto", "random")
 ARM_HELP = (
     "Arm to train: baseline, auto, rules, nnmf, mixture, typed, random, duplicate, inverse, concepts, or "
@@ -36,7 +37,7 @@ class ArmOptions:
         if self.exponent is not None and not self.exponent > 0:
             msg = f"--exponent {self.exponent:g}: must be above 0; --schedule constant uses all triples at once"
             raise ValueError(msg)
-        if self.exponent is not None and self.schedule not in (None, "polynomial"):
+        if self.exponent not in (None, DEFAULT_EXPONENT) and self.schedule not in (None, "polynomial"):
             msg = f"--exponent is for --schedule polynomial, not {self.schedule}"
             raise ValueError(msg)
 
@@ -61,20 +62,21 @@ class ArmOptions:
             name,
             train,
             amount=amount,
-            schedule=self._schedule(),
+            schedule=self._schedule(name),
             weight=self._weight(predictor),
             clusters=self.clusters,
             options=options,
         )
 
-    def _schedule(self) -> Schedule | None:
+    def _schedule(self, name: str) -> Schedule | None:
+        """Return the schedule of an arm; None for its default. An exponent changes polynomial schedules only."""
         if self.schedule == "constant":
             return na.Constant()
         if self.schedule == "step":
             return na.Step()
-        if self.schedule is None and self.exponent is None:
+        if self.schedule is None and (self.exponent is None or not _enters_by_polynomial(name)):
             return None
-        return na.Polynomial() if self.exponent is None else na.Polynomial(self.exponent)
+        return na.Polynomial(self.exponent or DEFAULT_EXPONENT)
 
     def _weight(self, predictor: na.LinkPredictor) -> Weight | None:
         if self.weight is None:
@@ -86,6 +88,13 @@ class ArmOptions:
         except ValueError:
             msg = f"--weight {self.weight}: must be a number from 0, or probability"
             raise ValueError(msg) from None
+
+
+def _enters_by_polynomial(name: str) -> bool:
+    """Whether the triples of an arm enter by (e/E)^k unless --schedule says otherwise."""
+    from nnmfaug.experiments.methods import METHODS
+
+    return name not in METHODS or isinstance(METHODS[name].schedule, na.Polynomial)
 
 
 def _check_arm(name: str) -> None:

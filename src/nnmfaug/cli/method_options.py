@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 MethodName = Literal["auto", "rules", "nnmf", "mixture", "typed", "random"]
 """The methods of the table that give new triples; a test compares the two."""
 Strategy = Literal["ward", "average", "complete", "single", "kmeans", "dbscan", "hdbscan"]
+DEFAULTS: dict[str, object] = {"components": "8", "clusterer": "ward", "smoothing": 0.0, "workers": 1}
+"""Options of nnmf that may be typed for every method, because these values change nothing."""
 RULE_METHODS = ("auto", "rules", "mixture")
 """The methods that mine rules."""
 DEFAULT_EPS = 0.5
@@ -134,7 +136,8 @@ class MethodOptions:
         for option in ("clusters", "components", "clusterer", "eps", "smoothing", "workers"):
             owners[option] = ("nnmf",)
         for option, methods in owners.items():
-            if getattr(self, option) is not None and self.name not in methods:
+            is_default = getattr(self, option) in (None, DEFAULTS.get(option))
+            if not is_default and self.name not in methods:
                 msg = f"--{option} is for --method {', '.join(methods)}, not for {self.name}: leave it out"
                 raise ValueError(msg)
 

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from nnmfaug.augmenters.base import Augmenter, Distribution, Ranked, Sample
+from nnmfaug.augmenters.base import Augmenter, Distribution, Sample, is_ranked
 from nnmfaug.augmenters.given import Given
-from nnmfaug.augmenters.listed import Listed
 from nnmfaug.core.checks import check_argument
 from nnmfaug.core.settings import describe_settings
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
@@ -39,11 +38,19 @@ class Fits:
             self._seed = seed
             self._entries = []
         for entry_method, entry_graph, entry_dist in self._entries:
-            if entry_graph is graph and entry_method == method:
+            if entry_graph is graph and _is_same(entry_method, method):
                 return entry_dist
         dist = method.fit(graph, seed=seed)
         self._entries.append((method, graph, dist))
         return dist
+
+
+def _is_same(one: object, other: object) -> bool:
+    """Whether two methods are equal; those with arrays among their settings are only if they are one object."""
+    try:
+        return one is other or bool(one == other)
+    except ValueError:  # arrays have no single truth value
+        return False
 
 
 class Arm(Protocol):
@@ -78,7 +85,8 @@ class Augmentation:
         How many of the generated triples an epoch uses.
     weight
         Weight of a generated triple in the loss; "probability" for its estimated probability, if the method rates
-        its triples, such as :class:`~nnmfaug.Auto` (for :class:`~nnmfaug.Rules` it is the confidence).
+        its triples, such as :class:`~nnmfaug.Auto` (for :class:`~nnmfaug.Rules` it is the
+        confidence; for triples from elsewhere it is 1).
 
     Examples
     --------
@@ -147,7 +155,7 @@ class Augmentation:
             msg = f"amount={self.amount}: less than one triple of {len(train)}"
             raise ValueError(msg)
         dist = fit(self.method, train, seed)
-        if isinstance(dist, Listed):
+        if is_ranked(dist):
             return dist.top(min(n, dist.n_new))
         return dist.sample(n, seed=seed)
 
@@ -156,7 +164,7 @@ class Augmentation:
         sample = self.generate(train, seed, fit)
         if self.weight != "probability":
             return TrainingSet(train, sample.graph, self.weight, self.schedule)
-        if not isinstance(sample.source, Ranked):
+        if not is_ranked(sample.source):
             msg = "weight='probability': this method gives none; use a number"
             raise ValueError(msg)
         weights = sample.source.confidence_of(sample.triples)

@@ -1,0 +1,45 @@
+"""Options as values: what they mean for each method and arm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import nnmfaug as na
+from nnmfaug.cli.arm_options import ArmOptions
+from nnmfaug.cli.method_options import MethodOptions
+
+PREDICTOR = na.LinkPredictor(model="transe")
+NOTHING: dict[str, Any] = dict.fromkeys(("amount", "schedule", "exponent", "weight", "clusters"))
+
+
+def schedule_of(name: str, train: na.KnowledgeGraph, **options: Any) -> object:
+    arm = ArmOptions(**{**NOTHING, **options}).arm(name, train, PREDICTOR, na.ReadOptions())
+    assert isinstance(arm, na.Augmentation)
+    return arm.schedule
+
+
+def test_an_exponent_alone_changes_only_arms_that_enter_by_a_polynomial(splits: na.Splits) -> None:
+    assert schedule_of("random", splits.train, exponent=3.0) == na.Polynomial(3.0)
+    assert schedule_of("rules", splits.train, exponent=3.0) == na.Constant()
+    assert schedule_of("auto", splits.train, exponent=3.0) == na.Constant()
+
+
+def test_a_polynomial_schedule_that_is_asked_for_is_used_by_every_arm(splits: na.Splits) -> None:
+    assert schedule_of("rules", splits.train, schedule="polynomial") == na.Polynomial(2.0)
+    assert schedule_of("rules", splits.train, schedule="polynomial", exponent=3.0) == na.Polynomial(3.0)
+
+
+def test_defaults_may_be_typed_where_they_change_nothing(splits: na.Splits) -> None:
+    options = MethodOptions("rules", components="8", clusterer="ward", smoothing=0.0, workers=1)
+    assert options.augmenter(splits.train) == na.Rules()
+    assert schedule_of("rules", splits.train, schedule="constant", exponent=2.0) == na.Constant()
+
+
+@pytest.mark.parametrize(
+    "option", [{"workers": 2}, {"components": "4"}, {"clusterer": "kmeans"}, {"smoothing": 1.0}]
+)
+def test_other_values_of_another_methods_options_are_refused(option: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="is for --method nnmf, not for rules"):
+        MethodOptions("rules", **option)
