@@ -31,13 +31,13 @@ demo: setup  ## the main job on UMLS, a graph that needs no download
 	$(BIN)/nnmfaug predict demo/runs --head virus --relation affects --top 5
 
 test: check  ## everything a change must pass
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-# Folders that train nothing and load no torch.
-LIGHT := core graph io augmenters quality evaluation
+# Folders that train nothing and load no torch; examples in docstrings of quality take long.
+LIGHT := core graph io augmenters evaluation
 
 quick: check  ## lint, types, and the tests that do not train
-	NNMFAUG_QUICK=1 $(BIN)/python -m pytest -n 2 -m "not slow" $(LIGHT:%=tests/%) $(LIGHT:%=src/nnmfaug/%) tests/test_safety.py
+	NNMFAUG_QUICK=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(LIGHT:%=tests/%) tests/quality $(LIGHT:%=src/nnmfaug/%)
 
 check: setup  ## format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -8,15 +8,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 import nnmfaug as na
 from nnmfaug.io.datasets import DATASETS
-from tests.examples import examples
+from tests.examples import QUICK, examples
 from tests.names import TAME_NAMES
 
-# a busy machine is not a failure
-settings.register_profile("nnmfaug", deadline=None, print_blob=True, max_examples=examples(100))
+settings.register_profile(
+    "nnmfaug",
+    deadline=None,  # a busy machine is not a failure
+    print_blob=True,
+    max_examples=examples(100),
+    suppress_health_check=[HealthCheck.filter_too_much]
+    if QUICK
+    else [],  # of a few examples most may be discarded
+)
 settings.load_profile("nnmfaug")
 
 

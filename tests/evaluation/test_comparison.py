@@ -25,6 +25,7 @@ def mr_runs(table: Array) -> list[Run]:
     return base + [make_run("arm", seed, ranks + row[:, None]) for seed, row in enumerate(table)]
 
 
+@pytest.mark.slow
 def test_the_interval_covers_and_the_verdict_is_seldom_wrong() -> None:
     truth, n_simulations = 0.0, 300
     covered = called = 0
@@ -37,6 +38,7 @@ def test_the_interval_covers_and_the_verdict_is_seldom_wrong() -> None:
     assert called <= 0.07 * n_simulations
 
 
+@pytest.mark.slow
 def test_with_several_arms_that_do_nothing_a_wrong_call_is_still_seldom() -> None:
     wrong = 0
     for i in range(150):

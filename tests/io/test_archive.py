@@ -336,6 +336,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 
 
 @pytest.mark.parametrize("kind", ["gz", "zst", "tar.gz", "tar.zst"])
+@pytest.mark.slow
 def test_a_bomb_of_300_mb_stops_with_default_limits(kind: str, tmp_path: Path) -> None:
     pytest.importorskip("resource", reason="memory is measured with the module resource, which Windows lacks")
     machine = tmp_path / "machine"

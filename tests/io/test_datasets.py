@@ -96,6 +96,7 @@ def test_the_data_sets_of_pykeen_are_read_without_importing_it() -> None:
     assert heavy == []
 
 
+@pytest.mark.slow
 def test_pykeen_agrees_on_its_own_data_set() -> None:
     from pykeen.datasets import Nations
 

@@ -10,6 +10,8 @@ import nnmfaug as na
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from tests.quality.graphs import noise
 
+pytestmark = pytest.mark.slow  # each fits several times
+
 
 @pytest.mark.parametrize("seed", range(5))
 def test_triples_added_to_a_family_are_true(seed: int) -> None:

@@ -17,6 +17,8 @@ from nnmfaug.quality.completeness import (
 from nnmfaug.quality.holdout import Refits
 from tests.quality.graphs import Uneven, alike, noise
 
+pytestmark = pytest.mark.slow  # each fits several times
+
 
 def test_the_fraction_left_out_does_not_determine_the_completeness() -> None:
     """Two graphs of different completeness are recovered alike, whatever the fraction."""

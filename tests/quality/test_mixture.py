@@ -8,6 +8,8 @@ import pytest
 import nnmfaug as na
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 
+pytestmark = pytest.mark.slow  # each fits several times
+
 
 def test_three_triples_are_no_evidence() -> None:
     graph = KnowledgeGraph.from_labels([("a", "r", "b"), ("b", "r", "c"), ("c", "s", "a")])

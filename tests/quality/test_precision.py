@@ -14,6 +14,8 @@ from nnmfaug.quality.completeness import DEFAULT_COMPLETENESS
 from nnmfaug.quality.precision import jeffreys_interval
 from tests.quality.graphs import noise
 
+pytestmark = pytest.mark.slow  # each fits several times
+
 
 def test_intervals_of_proportions_cover_them() -> None:
     rng = np.random.default_rng(0)

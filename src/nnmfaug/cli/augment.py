@@ -95,7 +95,7 @@ def augment(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Generate new triples from the train split, or from the whole file if there are no splits.
+    """Generate new triples from train, or from a whole file.
 
     Writes the triples to FILE, their scores to FILE.scores.tsv, and all settings to FILE.json.
     """

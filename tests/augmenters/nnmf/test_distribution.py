@@ -225,6 +225,7 @@ def test_samples_are_new_unique_and_as_many_as_asked_whichever_way_they_are_foun
             assert (dist.partition.labels[sample.triples[:, 2]] == dist.clusters_of(sample.triples)).all()
 
 
+@pytest.mark.slow
 def test_the_first_of_a_sample_follow_the_law_given_that_they_are_new(monkeypatch: pytest.MonkeyPatch) -> None:
     dist = distribution(LARGER, [0] * 5)
     truth, _ = brute_force(dist, UniformClusters(), UniformPairs())
@@ -271,6 +272,7 @@ def test_quotas_and_exclusions_are_kept() -> None:
     assert not sample.graph.contains(rest.triples).any()
 
 
+@pytest.mark.slow
 def test_workers_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nnmfaug.augmenters.nnmf.distribution, "ALWAYS_LISTED", 0)
     dist = distribution(ring(2000), [0] * 2000)

@@ -62,6 +62,7 @@ def test_a_graph_that_cannot_tell_keeps_the_defaults_and_says_so() -> None:
 
 
 @pytest.mark.parametrize("clusterer", [na.Agglomerative("auto"), na.KMeans("auto", n_init=1)])
+@pytest.mark.slow
 def test_auto_is_fitted_with_the_numbers_that_select_chooses(clusterer: na.Agglomerative | na.KMeans) -> None:
     links = [(h, "links", t) for h, _, t in blocks(4, 20).labels()]  # across blocks only the clusters forbid them
     graph = na.KnowledgeGraph.from_labels([*blocks(4, 20).labels(), *links])

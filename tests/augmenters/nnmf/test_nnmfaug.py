@@ -85,6 +85,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_workers_and_hash_seeds_give_the_same_bytes(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
@@ -168,6 +169,7 @@ def test_the_command_keeps_conditions_and_says_what_is_impossible(tmp_path: Path
     assert "'afects'" in unknown.stderr
 
 
+@pytest.mark.slow
 def test_the_command_knows_quotas_and_every_clusterer(tmp_path: Path) -> None:
     quotas = ("--quota", "affects=7", "--quota", "isa=3", "--clusters", "3")
     assert run("augment", "umls", "--method", "nnmf", *quotas, "-o", "q.tsv", cwd=tmp_path).returncode == 0

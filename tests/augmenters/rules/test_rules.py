@@ -72,6 +72,7 @@ class TestMining:
         rules = EVERYTHING.mine(KnowledgeGraph.from_labels(rows))
         assert as_dict(rules) == brute_force(rows, 3)
 
+    @pytest.mark.slow
     def test_chunks_change_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = na.read_splits("nations").train
         graph = na.KnowledgeGraph(graph.vocabulary, graph.triples[graph.triples[:, 1] < 12])
@@ -83,6 +84,7 @@ class TestMining:
             assert np.array_equal(getattr(before, column), getattr(after, column))
 
     @pytest.mark.parametrize("confidence", ["standard", "pca"])
+    @pytest.mark.slow
     def test_the_threshold_leaves_out_exactly_what_is_below_it(self, confidence: str) -> None:
         graph = na.read_splits("nations").train
         loose = na.Rules(min_support=1, min_confidence=0.01, confidence=confidence)  # type: ignore[arg-type]
@@ -151,6 +153,7 @@ class TestConclusions:
             assert (np.diff(dist.confidence) <= 0).all()
 
     @pytest.mark.parametrize("depth", [1, 2, 3])
+    @pytest.mark.slow
     def test_evidence_is_in_train_and_makes_up_the_body(self, depth: int) -> None:
         train = na.family(60, seed=1).given
         dist = na.Rules(depth=depth).fit(train)
