@@ -195,11 +195,7 @@ class Listed:
         tails: Iterable[str] | None = None,
         exclude: KnowledgeGraph | None = None,
     ) -> Listed:
-        """Return the distribution given that relation, head and tail are among the named ones.
-
-        Triples in ``exclude`` are treated as known: ``sample``, ``top`` and ``n_new`` leave them out, ``draw`` and
-        ``log_prob`` do not.
-        """
+        """Return the conditional distribution; see ``Distribution.restrict``."""
         names = self.graph.vocabulary
         masks = Masks.of(names, relations, heads, tails)
         part = self._rows(masks.allow(self.triples))

@@ -174,11 +174,7 @@ class TripleDistribution:
         tails: Iterable[str] | None = None,
         exclude: KnowledgeGraph | None = None,
     ) -> TripleDistribution:
-        """Return the distribution given that relation, head and tail are among the named ones.
-
-        Triples in ``exclude`` are treated as known: ``sample``, ``top`` and ``n_new`` leave them out, ``draw`` and
-        ``log_prob`` do not.
-        """
+        """Return the conditional distribution; see ``Distribution.restrict``."""
         names = self.graph.vocabulary
         law = self.law.restrict(Masks.of(names, relations, heads, tails))
         if not law.support_size:
