@@ -17,7 +17,7 @@ MAX_NAMES = 3
 
 
 def why_empty(law: ClusterLaw, names: Vocabulary) -> str:
-    """Return a sentence with the most basic reason why there is no triple."""
+    """Return the most basic reason for an empty support, as a sentence."""
     return f"no triple is possible: {_reason(law, names)}"
 
 
