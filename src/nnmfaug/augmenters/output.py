@@ -8,7 +8,6 @@ import platform
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -23,7 +22,7 @@ from nnmfaug.core.errors import SamplingError
 from nnmfaug.core.parallel import Engine
 from nnmfaug.core.settings import describe_settings
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.io.files import replacing
+from nnmfaug.io.files import checksum, replacing_all
 from nnmfaug.io.write import check_writable, write_draft
 
 PACKAGES = ("nnmfaug", "numpy", "scipy", "scikit-learn")
@@ -82,16 +81,22 @@ def take(dist: Distribution, n: int, *, seed: int) -> Sample:
     return dist.top(n) if is_ranked(dist) else dist.sample(n, seed=seed)
 
 
-def write_sample(sample: Sample, manifest: Manifest, path: Path, *, prefix: str | None = None) -> list[Path]:
-    """Write the triples to ``path``, and beside it their scores (``.scores.tsv``) and the manifest (``.json``)."""
+def write_sample(
+    sample: Sample, manifest: Manifest, path: Path, *, prefix: str | None = None, overwrite: bool = False
+) -> list[Path]:
+    """Write the triples to ``path``, and beside it their scores (``.scores.tsv``) and the manifest (``.json``).
+
+    The three files appear together. The manifest has the checksums of the other two.
+    """
     targets = sample_files(path)
     check_writable(path)
-    with ExitStack() as drafts:
-        triples_draft, scores_draft, manifest_draft = (drafts.enter_context(replacing(file)) for file in targets)
+    with replacing_all(targets, overwrite=overwrite) as (triples_draft, scores_draft, manifest_draft):
         write_draft(sample.graph, triples_draft, path, prefix=prefix)
         scores_draft.write_text("".join(_scores(sample)), encoding="utf-8")
-        text = json.dumps(manifest, indent=2, ensure_ascii=False)
-        manifest_draft.write_text(text + "\n", encoding="utf-8")
+        checksums = {targets[0].name: checksum(triples_draft), targets[1].name: checksum(scores_draft)}
+        text = json.dumps({**manifest, "sha256": checksums}, indent=2, ensure_ascii=False)
+        # UTF-8 cannot represent half a surrogate pair in a name; its JSON escape can.
+        manifest_draft.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
     return targets
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from nnmfaug.io.options import ReadOptions
 from nnmfaug.io.read import read_triples
 from nnmfaug.io.split_files import SplitFiles, find_split_files
 from nnmfaug.io.stream import Limits, open_stream
+from nnmfaug.io.temporary import scratch_folder
 
 Source = str | Path | Sequence[str | Path]
 SPLIT_ADVICE = "nnmfaug split {} --valid 5% --test 10% --seed 0 -o folder"
@@ -82,8 +82,8 @@ def _read_path(path: Path, options: ReadOptions) -> Splits | KnowledgeGraph:
 
 
 def _read_archive(path: Path, options: ReadOptions) -> Splits:
-    with tempfile.TemporaryDirectory(prefix="nnmfaug-") as folder:
-        root = Path(folder) / path.name  # messages name the archive, then the member
+    with scratch_folder() as folder:
+        root = folder / path.name  # messages name the archive, then the member
         root.mkdir()
         unpack(path, root, options.limits)
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 from nnmfaug.core.errors import DataError
@@ -13,6 +12,7 @@ from nnmfaug.io.formats import FORMATS
 from nnmfaug.io.input_file import InputFile
 from nnmfaug.io.options import ReadOptions
 from nnmfaug.io.table import Table
+from nnmfaug.io.temporary import scratch_folder
 
 
 def read_triples(path: str | Path, options: ReadOptions | None = None) -> KnowledgeGraph:
@@ -37,8 +37,8 @@ def read_generated(path: str | Path, vocabulary: Vocabulary, options: ReadOption
 
 def read_table(path: Path, options: ReadOptions, *, keep_order: bool = False) -> Table:
     """Read the rows of one file, in the order of the file if ``keep_order``."""
-    with tempfile.TemporaryDirectory(prefix="nnmfaug-") as scratch:
-        file = InputFile(path, str(path), options, Path(scratch), keep_order)
+    with scratch_folder() as scratch:
+        file = InputFile(path, str(path), options, scratch, keep_order)
         file.check()
         read = FORMATS[detect_format(file)].read
         table = read(file)

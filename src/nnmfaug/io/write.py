@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from nnmfaug.core.checks import check_argument
 from nnmfaug.core.errors import DataError
@@ -17,26 +16,35 @@ from nnmfaug.graph.splits import Splits
 from nnmfaug.graph.vocabulary import LabelledTriple
 from nnmfaug.io.detect import opens_a_table, plain_suffix
 from nnmfaug.io.files import open_text, replacing
+from nnmfaug.io.folder import write_folder
 from nnmfaug.io.formats.ids import LIBKGE, OPENKE, IdLayout
 from nnmfaug.io.formats.n_triples import n_triples
 from nnmfaug.io.formats.quoted import MAX_RECORD_LINES
 
 Layout = Literal["pykeen", "dglke", "libkge", "openke"]
+SPLIT_NAMES = ("train", "valid", "test")
 HEADER: LabelledTriple = ("head", "relation", "tail")
 LINE_BREAKERS = re.compile(r"[\t\n\r]")
 NEEDS_QUOTES = re.compile(r'[",\r\n#\ufeff]|^ | $')
 
 
-def write_triples(graph: KnowledgeGraph, path: str | Path, *, prefix: str | None = None) -> None:
+def write_triples(
+    graph: KnowledgeGraph, path: str | Path, *, prefix: str | None = None, overwrite: bool = False
+) -> None:
     """Write the triples in order, as TSV, CSV, N-Triples or Parquet.
 
     The suffix of ``path`` selects the format; a second suffix .gz, .bz2 or .zst packs the file. The file is
     written completely or not at all. A name that the format cannot represent is a :class:`DataError`. In
     N-Triples, ``prefix`` turns such a name into an IRI, and reading with the same prefix undoes that.
+
+    Parameters
+    ----------
+    overwrite
+        Whether a file that exists may be replaced; otherwise it is a ``FileExistsError``.
     """
     path = Path(path)
     check_writable(path)
-    with replacing(path) as draft:
+    with replacing(path, overwrite=overwrite) as draft:
         write_draft(graph, draft, path, prefix=prefix)
 
 
@@ -62,34 +70,35 @@ def check_writable(path: Path) -> None:
         )
 
 
-def write_splits(splits: Splits, folder: str | Path, layout: Layout = "pykeen") -> None:
+def write_splits(
+    splits: Splits,
+    folder: str | Path,
+    layout: Layout = "pykeen",
+    *,
+    overwrite: bool = False,
+    settings: Mapping[str, Any] | None = None,
+) -> None:
     """Write train, valid and test into a folder that PyKEEN, DGL-KE, LibKGE or OpenKE reads without code.
 
-    Files of an earlier call are replaced. Any other file in the folder is an error.
+    The files appear together or not at all. Besides them, ``manifest.json`` has their checksums.
+
+    Parameters
+    ----------
+    overwrite
+        Whether the files of an earlier call may be replaced; otherwise a folder with files is a
+        ``FileExistsError``. Files of others are always an error.
+    settings
+        Plain data about the origin of the splits, such as the seed, for the manifest.
     """
     check_argument("layout", layout, layout in get_args(Layout), f"one of {', '.join(get_args(Layout))}")
     folder = Path(folder)
     if layout in ID_LAYOUTS:
-        write_files(folder, _id_files(splits, folder, ID_LAYOUTS[layout]))
+        files = _id_files(splits, folder, ID_LAYOUTS[layout])
     else:
-        write_files(folder, _text_files(splits, folder, TRAPS[layout]))
-
-
-def write_files(folder: Path, files: dict[str, Iterator[str]]) -> None:
-    """Write several files, all of them or none."""
-    if folder.exists() and not folder.is_dir():
-        raise DataError("this is a file: name a new folder", path=folder)
-    present = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    others = sorted(name for name in present - set(files) if not name.startswith("."))
-    if others:
-        raise DataError(
-            f"the folder contains other files ({', '.join(others[:5])}): name a new folder", path=folder
-        )
-    with ExitStack() as drafts:
-        for name, lines in files.items():
-            draft = drafts.enter_context(replacing(folder / name))
-            with open_text(draft, folder / name) as file:
-                file.writelines(lines)
+        files = _text_files(splits, folder, TRAPS[layout])
+    sizes = {name: len(graph) for name, graph in splits.items()}
+    about = {"name": splits.name, "layout": layout, "triples": sizes, **(settings or {})}
+    write_folder(folder, files, about, overwrite=overwrite)
 
 
 def _tsv(rows: Iterable[LabelledTriple], path: Path) -> Iterator[str]:
@@ -151,6 +160,14 @@ ID_LAYOUTS = {"libkge": LIBKGE, "openke": OPENKE}
 """Layout of files of ids → its files."""
 
 
+def layout_files(layout: Layout) -> list[str]:
+    """Return the names of all files that a layout can have."""
+    if layout not in ID_LAYOUTS:
+        return [f"{name}.txt" for name in SPLIT_NAMES]
+    ids = ID_LAYOUTS[layout]
+    return [*map(ids.split.format, SPLIT_NAMES), ids.entities, ids.relations, "dataset.yaml"]
+
+
 def _text_files(splits: Splits, folder: Path, trap: Trap) -> dict[str, Iterator[str]]:
     # PyKEEN cannot read an empty file, so an empty split has no file.
     rows = {name: _avoid(trap, graph.labels(), folder) for name, graph in splits.items() if len(graph)}
@@ -169,12 +186,9 @@ def _avoid(trap: Trap, rows: Iterable[LabelledTriple], path: Path) -> Iterator[L
 
 
 def _id_files(splits: Splits, folder: Path, layout: IdLayout) -> dict[str, Iterator[str]]:
-    files = {
-        layout.entities: _id_lines(splits.vocabulary.entities, folder, layout),
-        layout.relations: _id_lines(splits.vocabulary.relations, folder, layout),
-    }
-    for name, graph in splits.items():
-        files[layout.split.format(name)] = _id_rows(graph, layout)
+    files = {layout.split.format(name): _id_rows(graph, layout) for name, graph in splits.items()}
+    files[layout.entities] = _id_lines(splits.vocabulary.entities, folder, layout)
+    files[layout.relations] = _id_lines(splits.vocabulary.relations, folder, layout)
     if layout is LIBKGE:
         files["dataset.yaml"] = _libkge_yaml(splits)
     return files

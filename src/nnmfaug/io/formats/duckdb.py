@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
 import numpy as np
+from numpy.typing import NDArray
 
 from nnmfaug.core.errors import DataError
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
@@ -16,6 +19,7 @@ from nnmfaug.io.formats.dialect import ROLES, read_header
 from nnmfaug.io.input_file import InputFile
 from nnmfaug.io.stream import BLOCK
 from nnmfaug.io.table import Table
+from nnmfaug.io.temporary import scratch_folder
 
 CREATE_NAMES = """CREATE TEMP TABLE {table} AS
     SELECT name, (row_number() OVER (ORDER BY name) - 1)::INTEGER AS id FROM ({source})"""
@@ -96,14 +100,26 @@ def write_parquet(graph: KnowledgeGraph, path: Path) -> None:
     relations = np.array(graph.vocabulary.relations, dtype=object)
     h, r, t = graph.triples.T
     columns = {"head": entities[h], "relation": relations[r], "tail": entities[t]}
-    with connect(path.parent) as db:
-        db.register("named", columns)
-        db.execute("SET threads = 1")  # one thread, one order of row groups, the same bytes
-        target = str(path).replace("'", "''")
-        db.execute(
-            f"COPY (SELECT head::VARCHAR AS head, relation::VARCHAR AS relation, tail::VARCHAR AS tail FROM named)"
-            f" TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
-        )
+    # Not straight to the path: DuckDB accepts only UTF-8 there, and its errors do not tell what is full.
+    with scratch_folder() as scratch:
+        table = scratch / "table.parquet"
+        _write_table(columns, table)
+        shutil.copyfile(table, path)
+
+
+def _write_table(columns: dict[str, NDArray[np.object_]], path: Path) -> None:
+    target = str(path).replace("'", "''")
+    try:
+        with connect(path.parent) as db:
+            db.register("named", columns)
+            db.execute("SET threads = 1")  # one thread, one order of row groups, the same bytes
+            db.execute(
+                "COPY (SELECT head::VARCHAR AS head, relation::VARCHAR AS relation, tail::VARCHAR AS tail"
+                f" FROM named) TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
+            )
+    except duckdb.IOException as error:
+        reason = f"no space for temporary files, or they cannot be written: set TMPDIR to another folder ({error})"
+        raise OSError(errno.ENOSPC, reason, str(path.parent.parent)) from None
 
 
 def _copy_unpacked(file: InputFile, target: Path) -> None:

@@ -1,0 +1,79 @@
+"""One owner at a time for a folder. The system gives a lock up when its process ends, so none is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from nnmfaug.core.errors import DataError
+from nnmfaug.io.files import naming
+
+try:
+    import fcntl
+except ImportError:  # Windows has no flock: two processes are not kept apart there
+    fcntl = None  # type: ignore[assignment]
+
+LOCK_FILE = ".nnmfaug.lock"
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Own a folder during the ``with`` block; raise if another process does."""
+    if fcntl is None:
+        yield
+        return
+    with naming(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = _acquire(folder)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            (folder / LOCK_FILE).unlink()
+        os.close(handle)
+
+
+def _acquire(folder: Path) -> int:
+    path = folder / LOCK_FILE
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            owner = _owner(handle)
+            os.close(handle)
+            raise DataError(f"in use by {owner}: wait for it to end, or use another folder", path=folder) from None
+        except OSError:  # a file system without locks
+            return _signed(handle)
+        if _is_current(handle, path):
+            return _signed(handle)
+        os.close(handle)  # its last owner has just removed the file
+
+
+def _is_current(handle: int, path: Path) -> bool:
+    """Whether the file that was locked is still the one in the folder."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _signed(handle: int) -> int:
+    """Write into the lock who has it, for the message to others."""
+    started = time.strftime("%Y-%m-%d %H:%M:%S")
+    text = json.dumps({"process": os.getpid(), "since": started}) + "\n"
+    os.ftruncate(handle, 0)
+    os.pwrite(handle, text.encode(), 0)
+    return handle
+
+
+def _owner(handle: int) -> str:
+    try:
+        owner = json.loads(os.pread(handle, 1000, 0))
+        return f"process {int(owner['process'])} since {str(owner['since'])[:19]}"
+    except (ValueError, LookupError, TypeError, OSError):  # the owner has not signed yet
+        return "another process"
