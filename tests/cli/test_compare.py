@@ -145,7 +145,7 @@ def test_a_file_where_a_folder_is_needed_is_refused_before_anything_is_trained(t
     for out in (tmp_path / "x", tmp_path / "x" / "y"):
         done = run("compare", "nations", *SMALL, "-o", str(out))
         assert done.returncode == 2
-        assert "this is a file, but the runs need a folder" in done.stderr
+        assert "this is a file, but a folder is needed" in done.stderr
 
 
 def test_a_baseline_alone_has_its_numbers(tmp_path: Path) -> None:

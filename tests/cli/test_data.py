@@ -212,8 +212,8 @@ def test_options_that_do_not_apply_are_refused_by_name(
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("split", "d/train.txt", "-o", "d"),
-        ("convert", "d/train.txt", "d/train.txt"),
+        ("split", "d/train.txt", "-o", "d", "--overwrite"),
+        ("convert", "d/train.txt", "d/train.txt", "--overwrite"),
         ("convert", "d/train.txt", "link.tsv", "--overwrite"),
         ("stats", "d/train.txt", "--bad-lines", "skip", "--rejects", "d/train.txt"),
     ],

@@ -114,8 +114,8 @@ def convert(
 
 def _check_folder(folder: Path, layout: Layout, *, overwrite: bool) -> None:
     """Raise before anything is read if the files of a layout could not be written."""
-    check_set(folder, layout_files(layout), overwrite=overwrite)
     check_folder(folder)
+    check_set(folder, layout_files(layout), overwrite=overwrite)
 
 
 def _names_file(target: Path) -> bool:

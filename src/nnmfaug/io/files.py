@@ -176,7 +176,8 @@ def uninterrupted() -> Iterator[None]:
 
 def _put_in_place(drafts: Sequence[Path], targets: Sequence[Path], obsolete: Sequence[Path]) -> None:
     """Rename the drafts; old files are moved away first if there is more than one, and back on an error."""
-    old = [path for path in (*targets, *obsolete) if path.exists()] if len(targets) > 1 else []
+    former = [targets[0], *obsolete, *targets[1:]] if len(targets) > 1 else []
+    old = [path for path in former if path.exists()]
     moved: dict[Path, Path] = {}
     placed: list[Path] = []
     try:

@@ -1,0 +1,1 @@
+"""Every writing command, killed at every step that changes the disk, and then run again."""
