@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from nnmfaug.core.errors import DataError
+from nnmfaug.core.signals import uninterrupted
 from nnmfaug.io import files
 from nnmfaug.io.files import new_folder, replacing, replacing_all
 
@@ -206,7 +207,7 @@ def test_a_signal_waits_until_all_files_are_in_place(tmp_path: Path, number: sig
     arrived: list[int] = []
     signal.signal(number, lambda n, _: arrived.append(n))
     try:
-        with files.uninterrupted():
+        with uninterrupted():
             os.kill(os.getpid(), number)
             write_all(paths)
             assert arrived == []

@@ -7,9 +7,9 @@ are taken pairwise in that order. So one process and eight give the same numbers
 from __future__ import annotations
 
 import multiprocessing
-import signal
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -18,12 +18,17 @@ from typing import Any, Protocol, TypeVar, cast
 
 from nnmfaug.core.arrays import Array
 from nnmfaug.core.checks import check_at_least, require
+from nnmfaug.core.signals import uninterrupted, without_ctrl_c
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 BLOCK_ROWS = 1 << 16
 """Number of rows of a matrix, or proposals of a sampler, in one block."""
+
+
+PATIENCE = 0.2
+"""Seconds without a look at signals."""
 
 
 class Engine(Protocol):
@@ -67,22 +72,20 @@ class Processes:
         context = multiprocessing.get_context("spawn")
         n_workers = min(self.workers, len(items))
         with ProcessPoolExecutor(n_workers, context, _set_work, initargs=(work,)) as pool, _ending_workers():
-            with _without_ctrl_c():
-                results = pool.map(_do_work, items)
-            yield from cast("Iterator[R]", results)
+            with uninterrupted(), without_ctrl_c():
+                futures = deque(pool.submit(_do_work, item) for item in items)
+            while futures:
+                yield cast("R", _result(futures.popleft()))
 
 
-@contextmanager
-def _without_ctrl_c() -> Iterator[None]:
-    """Start processes that Ctrl-C does not reach, so that only this one reacts to it."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which a new process inherits
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def _result(future: Future[object]) -> object:
+    """Wait for a result, and be awake now and then.
+
+    A signal may reach another thread of this process. CPython 3.11 then does not wake a main thread that waits.
+    """
+    while not wait([future], timeout=PATIENCE).done:
+        pass
+    return future.result()
 
 
 @contextmanager

@@ -14,14 +14,13 @@ import hashlib
 import io
 import os
 import shutil
-import signal
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, cast
 
 from nnmfaug.core.errors import DataError
+from nnmfaug.core.signals import uninterrupted
 from nnmfaug.io.stream import zstd
 from nnmfaug.io.temporary import sweep, temporary_name
 
@@ -154,24 +153,6 @@ def explained(error: OSError, path: Path) -> OSError:
     reason = error.strerror or str(error)
     advice = ADVICE.get(error.errno or 0)
     return type(error)(error.errno, f"{reason}: {advice}" if advice else reason, str(path))
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Delay Ctrl-C and requests to end until the end of the ``with`` block."""
-    if threading.current_thread() is not threading.main_thread():  # only the main thread gets signals
-        yield
-        return
-    arrived: list[int] = []
-    signals = (signal.SIGINT, signal.SIGTERM)
-    handlers = [signal.signal(number, lambda n, _: arrived.append(n)) for number in signals]
-    try:
-        yield
-    finally:
-        for number, handler in zip(signals, handlers, strict=True):
-            signal.signal(number, handler)
-        for arrival in arrived[:1]:
-            signal.raise_signal(arrival)
 
 
 def _put_in_place(drafts: Sequence[Path], targets: Sequence[Path], obsolete: Sequence[Path]) -> None:
