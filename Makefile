@@ -3,10 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup demo test quick check format pictures bench clean
+.PHONY: help setup demo test quick check format pictures bench kill-test audit clean
 
 help:  ## show this list
-	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
 setup: $(READY)  ## make .venv with the package and all extras
 
@@ -57,5 +57,11 @@ bench: setup  ## ratios against named references
 	$(BIN)/python benchmarks/method.py
 	$(BIN)/python benchmarks/training.py
 
+kill-test: setup  ## kill every writing command at every step, and run it again (about 20 minutes)
+	$(BIN)/python -m tests.kill
+
+audit: setup  ## insecure code, known vulnerabilities, and a list of all packages (sbom.json)
+	$(PYTHON) .ci/audit .venv sbom.json
+
 clean:  ## remove what the commands above made
-	rm -rf .venv demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-audit sbom.json demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
