@@ -134,7 +134,7 @@ def test_the_lint_passes_what_is_not(text: str) -> None:
 
 
 def test_the_lint_looks_at_all_of_the_source() -> None:
-    assert {"knowledge_graph.py", "main.py", "archive.py", "duckdb.py"} <= {path.name for path in FILES}
+    assert {"knowledge_graph.py", "app.py", "archive.py", "duckdb.py"} <= {path.name for path in FILES}
 
 
 def loaded(code: str) -> set[str]:
@@ -149,10 +149,10 @@ def loaded(code: str) -> set[str]:
     "code",
     [
         "import nnmfaug",
-        "import nnmfaug.cli.main",
-        "import sys, nnmfaug.cli.main; sys.argv = ['nnmfaug', '--help']; nnmfaug.cli.main.main()",
-        "import sys, nnmfaug.cli.main; sys.argv = ['nnmfaug', 'datasets']; nnmfaug.cli.main.main()",
-        "import sys, nnmfaug.cli.main; sys.argv = ['nnmfaug', 'stats', 'nations']; nnmfaug.cli.main.main()",
+        "import nnmfaug.cli.app",
+        "import sys, nnmfaug.cli; sys.argv = ['nnmfaug', '--help']; nnmfaug.cli.main()",
+        "import sys, nnmfaug.cli; sys.argv = ['nnmfaug', 'datasets']; nnmfaug.cli.main()",
+        "import sys, nnmfaug.cli; sys.argv = ['nnmfaug', 'stats', 'nations']; nnmfaug.cli.main()",
         "import nnmfaug as na; [getattr(na, name) for name in na.__all__]",
     ],
 )
@@ -172,7 +172,7 @@ def test_the_look_at_loaded_modules_can_fail() -> None:
 
 def test_help_lists_the_commands() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", "from nnmfaug.cli.main import main; main()", "--help"],
+        [sys.executable, "-c", "from nnmfaug.cli import main; main()", "--help"],
         capture_output=True,
         text=True,
         check=True,

@@ -11,9 +11,7 @@ Examples
 (5216, 135, 46)
 """
 
-from importlib.metadata import version as _version
-
 import lazy_loader as _lazy
 
 __getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)
-__version__ = _version("nnmfaug")
+__version__ = "0.2.0.dev0"

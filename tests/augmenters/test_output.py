@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -168,7 +169,8 @@ def test_the_files_have_the_triples_the_scores_and_the_manifest(
     rows = [tuple(line.split("\t")) for line in paths[0].read_text().splitlines()]
     assert rows == sample.labels
     assert len(paths[1].read_text().splitlines()) == 1 + len(sample)
-    assert json.loads(paths[2].read_text()) == json.loads(json.dumps(manifest))
+    checksums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths[:2]}
+    assert json.loads(paths[2].read_text()) == json.loads(json.dumps({**manifest, "sha256": checksums}))
 
 
 def test_a_suffix_that_cannot_be_written_leaves_no_file(train: na.KnowledgeGraph, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from nnmfaug.cli.main import main
+from nnmfaug.cli import main
 
 
 class Done(NamedTuple):

@@ -97,7 +97,9 @@ def test_a_file_to_exclude_must_exist(tmp_path: Path) -> None:
 def test_a_file_that_was_read_is_not_overwritten(few: Path, source: str) -> None:
     (few / "other.tsv").write_text("e0\tnext\te2\n")
     before = (few / source).read_bytes()
-    done = run("augment", "few.tsv", "--method", "nnmf", "--exclude", "other.tsv", "-o", source, cwd=few)
+    done = run(
+        "augment", "few.tsv", "--method", "nnmf", "--exclude", "other.tsv", "-o", source, "--overwrite", cwd=few
+    )
     assert done.returncode == 2
     assert "would be overwritten" in done.stderr
     assert (few / source).read_bytes() == before
@@ -160,7 +162,7 @@ def test_where_nothing_is_possible_the_reason_is_stated_without_advice_to_reques
 ) -> None:
     assert augment("few.tsv", "--all", cwd=few)[0] == 0
     (few / "x.tsv").rename(few / "rest.tsv")
-    code, message = augment("few.tsv", *arguments, cwd=few)
+    code, message = augment("few.tsv", *arguments, "--overwrite", cwd=few)
     assert code == 1
     assert reason in message
     assert "request fewer" not in message
@@ -182,7 +184,7 @@ def test_with_quotas_the_possible_triples_are_those_of_their_relations(tmp_path:
 def test_a_second_run_writes_the_same_bytes(few: Path) -> None:
     contents = []
     for _ in range(2):
-        assert augment("few.tsv", "--amount", "3", cwd=few)[0] == 0
+        assert augment("few.tsv", "--amount", "3", "--overwrite", cwd=few)[0] == 0
         contents.append([(few / name).read_bytes() for name in ("x.tsv", "x.tsv.scores.tsv")])
     assert contents[0] == contents[1]
 

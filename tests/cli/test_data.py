@@ -119,7 +119,7 @@ SPLIT = ("--valid", "5%", "--test", "4", "--seed", "3", "-o", "parts")
 def test_the_same_seed_gives_the_same_bytes(graph_file: Path, tmp_path: Path) -> None:
     folders = []
     for _ in range(2):
-        assert run("split", graph_file, *SPLIT, cwd=tmp_path).returncode == 0
+        assert run("split", graph_file, *SPLIT, "--overwrite", cwd=tmp_path).returncode == 0
         folders.append({path.name: path.read_bytes() for path in (tmp_path / "parts").iterdir()})
     assert folders[0] == folders[1]
 
@@ -184,7 +184,7 @@ def test_splits_do_not_become_a_file_unless_one_is_named(tmp_path: Path) -> None
 def test_repeated_lines_are_reported_as_dropped(tmp_path: Path) -> None:
     (tmp_path / "g.tsv").write_text("a\tr\tb\na\tr\tb\n")
     assert "(1 repeated line dropped)" in run("convert", "g.tsv", "x.tsv", cwd=tmp_path).stderr
-    assert json.loads(run("convert", "g.tsv", "x.tsv", "--json", cwd=tmp_path).stdout)["repeated"] == 1
+    assert json.loads(run("convert", "g.tsv", "y.tsv", "--json", cwd=tmp_path).stdout)["repeated"] == 1
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_options_that_do_not_apply_are_refused_by_name(
     [
         ("split", "d/train.txt", "-o", "d"),
         ("convert", "d/train.txt", "d/train.txt"),
-        ("convert", "d/train.txt", "link.tsv"),
+        ("convert", "d/train.txt", "link.tsv", "--overwrite"),
         ("stats", "d/train.txt", "--bad-lines", "skip", "--rejects", "d/train.txt"),
     ],
 )

@@ -79,7 +79,7 @@ def test_a_first_triple_that_looks_like_a_header_is_kept(tmp_path: Path, layout:
     row = ("from", "type", "to")
     given_splits = splits_of([row, ("z", "type", "z")], [row], [row])
     try:
-        na.write_splits(given_splits, tmp_path / "out", layout)
+        na.write_splits(given_splits, tmp_path / "out", layout, overwrite=True)
     except na.DataError:
         return
     back = na.read_splits(tmp_path / "out")
@@ -91,7 +91,7 @@ def test_a_first_triple_that_looks_like_a_header_is_kept(tmp_path: Path, layout:
 def test_a_triple_like_a_header_behind_one_like_a_comment_is_kept(tmp_path: Path, layout: Layout) -> None:
     rows = [("# first", "r", "x"), ("from", "type", "to"), ("z", "r", "z")]
     given_splits = splits_of(rows, rows, rows)
-    na.write_splits(given_splits, tmp_path / "out", layout)
+    na.write_splits(given_splits, tmp_path / "out", layout, overwrite=True)
     assert digests(na.read_splits(tmp_path / "out")) == digests(given_splits)
 
 
@@ -99,9 +99,9 @@ def test_a_triple_like_a_header_behind_one_like_a_comment_is_kept(tmp_path: Path
 def test_writing_twice_gives_the_same_bytes(nasty_splits: na.Splits, tmp_path: Path, layout: Layout) -> None:
     na.write_splits(nasty_splits, tmp_path / "out", layout)
     before = files_below(tmp_path)
-    na.write_splits(nasty_splits, tmp_path / "out", layout)
+    na.write_splits(nasty_splits, tmp_path / "out", layout, overwrite=True)
     assert files_below(tmp_path) == before
-    assert len(before) == {"libkge": 6, "openke": 5}.get(layout, 3)
+    assert len(before) == {"libkge": 7, "openke": 6}.get(layout, 4)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -158,7 +158,7 @@ def test_a_refused_name_leaves_the_files_of_before(toy: na.Splits, tmp_path: Pat
     na.write_splits(toy, tmp_path, layout)
     before = files_below(tmp_path)
     with pytest.raises(na.DataError, match="name"):
-        na.write_splits(splits_of(TRAIN, VALID, [("a\nb", "likes", "c")]), tmp_path, layout)
+        na.write_splits(splits_of(TRAIN, VALID, [("a\nb", "likes", "c")]), tmp_path, layout, overwrite=True)
     assert files_below(tmp_path) == before
 
 
@@ -192,7 +192,7 @@ def test_pykeen_reads_the_triples_of_its_layout(nasty_splits: na.Splits, tmp_pat
 def test_pykeen_reads_an_odd_triple_as_written_or_it_is_refused(tmp_path: Path, row: tuple[str, str, str]) -> None:
     given_splits = splits_of([row], [row], [row])
     try:
-        na.write_splits(given_splits, tmp_path / "out", "pykeen")
+        na.write_splits(given_splits, tmp_path / "out", "pykeen", overwrite=True)
     except na.DataError:
         assert not (tmp_path / "out").exists()
         return
@@ -210,7 +210,7 @@ def test_pykeen_reads_any_names_as_written_or_they_are_refused(
 ) -> None:
     folder = tmp_path_factory.mktemp("any") / "out"
     try:
-        na.write_splits(splits_of(rows, rows, rows), folder, "pykeen")
+        na.write_splits(splits_of(rows, rows, rows), folder, "pykeen", overwrite=True)
     except na.DataError:
         return
     assert pykeen_rows(folder / "train.txt") == sorted(set(rows))
@@ -224,7 +224,7 @@ def test_any_names_are_read_back_or_refused(
     given_splits = splits_of(rows, rows[:1], rows[-1:])
     folder = tmp_path_factory.mktemp("any") / "out"
     try:
-        na.write_splits(given_splits, folder, layout)
+        na.write_splits(given_splits, folder, layout, overwrite=True)
     except na.DataError:
         assert not folder.exists()
         return

@@ -38,12 +38,12 @@ def check_round_trip(graph: KnowledgeGraph, path: Path) -> None:
     refused = cannot_hold(path, graph)
     if refused:
         with pytest.raises(DataError) as caught:
-            write_triples(graph, path, prefix=prefix_for(path))
+            write_triples(graph, path, prefix=prefix_for(path), overwrite=True)
         assert repr(refused[0]) in str(caught.value)
         assert str(caught.value).startswith(f"{path}: ")
         assert sorted(path.parent.iterdir()) == before
         return
-    write_triples(graph, path, prefix=prefix_for(path))
+    write_triples(graph, path, prefix=prefix_for(path), overwrite=True)
     assert sorted(path.parent.iterdir()) == sorted({*before, path})
     assert read_triples(path, OPTIONS).digest() == graph.digest(), graph.labels()[:9]
     again = read_generated(path, graph.vocabulary, OPTIONS)
@@ -112,7 +112,7 @@ def test_a_name_of_many_lines_comes_back_from_csv_or_is_refused(tmp_path: Path, 
     graph = KnowledgeGraph.from_labels([(name, "r", "b"), ("a", "r", name)])
     path = tmp_path / "g.csv"
     try:
-        write_triples(graph, path)
+        write_triples(graph, path, overwrite=True)
     except DataError:
         assert not path.exists()
         assert n_lines > 60, "few lines are held"
@@ -162,14 +162,14 @@ def many(n_triples: int, seed: int = 6) -> KnowledgeGraph:
 def test_the_order_of_triples_survives(tmp_path: Path, suffix: str) -> None:
     graph = many(3000)
     path = tmp_path / f"g{suffix}"
-    write_triples(graph, path, prefix=prefix_for(path))
+    write_triples(graph, path, prefix=prefix_for(path), overwrite=True)
     again = read_generated(path, graph.vocabulary, OPTIONS)
     assert np.array_equal(again.triples, graph.triples)
 
 
 def test_the_order_survives_many_row_groups_of_parquet(tmp_path: Path) -> None:
     graph = many(300_000)
-    write_triples(graph, tmp_path / "g.parquet")
+    write_triples(graph, tmp_path / "g.parquet", overwrite=True)
     assert np.array_equal(read_generated(tmp_path / "g.parquet", graph.vocabulary).triples, graph.triples)
 
 
@@ -177,21 +177,21 @@ def test_the_order_survives_many_row_groups_of_parquet(tmp_path: Path) -> None:
 def test_the_same_graph_is_the_same_bytes(tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = many(3000)
     one, other = tmp_path / f"one{suffix}", tmp_path / f"other name{suffix}"
-    write_triples(graph, one, prefix=prefix_for(one))
+    write_triples(graph, one, prefix=prefix_for(one), overwrite=True)
     monkeypatch.setattr("time.time", lambda: 2e9)
-    write_triples(graph, other, prefix=prefix_for(other))
+    write_triples(graph, other, prefix=prefix_for(other), overwrite=True)
     assert one.read_bytes() == other.read_bytes()
-    write_triples(many(3000, seed=7), other, prefix=prefix_for(other))
+    write_triples(many(3000, seed=7), other, prefix=prefix_for(other), overwrite=True)
     assert one.read_bytes() != other.read_bytes()
 
 
 def test_packed_files_hold_the_plain_bytes(tmp_path: Path) -> None:
     graph = many(500)
-    write_triples(graph, tmp_path / "g.tsv")
+    write_triples(graph, tmp_path / "g.tsv", overwrite=True)
     plain = (tmp_path / "g.tsv").read_bytes()
     for packed in ("gz", "bz2", "zst"):
         path = tmp_path / f"g.tsv.{packed}"
-        write_triples(graph, path)
+        write_triples(graph, path, overwrite=True)
         assert len(path.read_bytes()) < len(plain) / 2
         assert read_triples(path) == read_triples(tmp_path / "g.tsv")
 
@@ -199,11 +199,11 @@ def test_packed_files_hold_the_plain_bytes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".tsv", ".tsv.gz"])
 def test_a_refusal_midway_leaves_the_old_file(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"g{suffix}"
-    write_triples(many(100), path)
+    write_triples(many(100), path, overwrite=True)
     old = path.read_bytes()
     rows = [(f"a{i}", "r", "b") for i in range(30_000)] + [("a\tb", "r", "c")]
     with pytest.raises(DataError, match="tab or line end"):
-        write_triples(KnowledgeGraph.from_labels(rows, sort=False), path)
+        write_triples(KnowledgeGraph.from_labels(rows, sort=False), path, overwrite=True)
     assert path.read_bytes() == old
     assert list(tmp_path.iterdir()) == [path]
 
@@ -215,7 +215,7 @@ def test_a_full_disk_leaves_the_old_file_or_none(
 ) -> None:
     path = tmp_path / f"g{suffix}"
     if old:
-        write_triples(many(100), path, prefix=prefix_for(path))
+        write_triples(many(100), path, prefix=prefix_for(path), overwrite=True)
     before = {found: found.read_bytes() for found in tmp_path.iterdir()}
 
     def full(_handle: int) -> None:
@@ -223,28 +223,28 @@ def test_a_full_disk_leaves_the_old_file_or_none(
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        write_triples(many(200), path, prefix=prefix_for(path))
+        write_triples(many(200), path, prefix=prefix_for(path), overwrite=True)
     assert {found: found.read_bytes() for found in tmp_path.iterdir()} == before
 
 
 def test_an_old_file_is_replaced_whole(tmp_path: Path) -> None:
     path = tmp_path / "g.tsv"
-    write_triples(many(1000), path)
-    write_triples(KnowledgeGraph.from_labels([("a", "r", "b")]), path)
+    write_triples(many(1000), path, overwrite=True)
+    write_triples(KnowledgeGraph.from_labels([("a", "r", "b")]), path, overwrite=True)
     assert path.read_bytes() == b"a\tr\tb\n"
 
 
 def test_a_refusal_leaves_no_new_folders(tmp_path: Path) -> None:
     graph = KnowledgeGraph.from_labels([("a\tb", "r", "c")])
     with pytest.raises(DataError, match="tab or line end"):
-        write_triples(graph, tmp_path / "new" / "folder" / "g.tsv")
+        write_triples(graph, tmp_path / "new" / "folder" / "g.tsv", overwrite=True)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["g", "g.gz", "g.xlsx", "g.parquet.gz", "g.nt.zip", "g.ttl", "g.tsv.xz", ".tsv"])
 def test_an_unknown_suffix_is_refused_with_the_known_ones(tmp_path: Path, name: str) -> None:
     with pytest.raises(DataError, match=r"name the file \.tsv") as caught:
-        write_triples(many(10), tmp_path / name)
+        write_triples(many(10), tmp_path / name, overwrite=True)
     assert str(caught.value).startswith(f"{tmp_path / name}: ")
     assert list(tmp_path.iterdir()) == []
 
@@ -252,14 +252,14 @@ def test_an_unknown_suffix_is_refused_with_the_known_ones(tmp_path: Path, name: 
 def test_a_folder_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "g.tsv").mkdir()
     with pytest.raises(DataError, match="this is a folder"):
-        write_triples(many(10), tmp_path / "g.tsv")
+        write_triples(many(10), tmp_path / "g.tsv", overwrite=True)
     assert list(tmp_path.iterdir()) == [tmp_path / "g.tsv"]
 
 
 @pytest.mark.parametrize("name", ["it's.parquet", 'a"b.parquet', "a*b?.parquet", "a%b{}.parquet", "[x].csv"])
 def test_odd_file_names_are_written_and_read(tmp_path: Path, name: str) -> None:
     graph = KnowledgeGraph.from_labels([("a", "r", "b")])
-    write_triples(graph, tmp_path / name)
+    write_triples(graph, tmp_path / name, overwrite=True)
     assert read_triples(tmp_path / name) == graph
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
@@ -268,7 +268,7 @@ def test_odd_file_names_are_written_and_read(tmp_path: Path, name: str) -> None:
 def test_n_triples_without_a_prefix_refuse_what_is_not_an_iri(tmp_path: Path, name: str) -> None:
     for row in ((name, "x:r", "x:t"), ("x:h", name, "x:t"), ("x:h", "x:r", name)):
         with pytest.raises(DataError, match="cannot be an IRI") as caught:
-            write_triples(KnowledgeGraph.from_labels([row]), tmp_path / "g.nt")
+            write_triples(KnowledgeGraph.from_labels([row]), tmp_path / "g.nt", overwrite=True)
         assert repr(name) in str(caught.value)
         assert "--prefix" in str(caught.value)
         assert list(tmp_path.iterdir()) == []
@@ -279,7 +279,7 @@ def test_iris_and_blank_nodes_keep_their_names(tmp_path: Path) -> None:
     graph = KnowledgeGraph.from_labels(rows)
     for prefix in (None, PREFIX):
         path = tmp_path / "g.nt"
-        write_triples(graph, path, prefix=prefix)
+        write_triples(graph, path, prefix=prefix, overwrite=True)
         assert "<http://x.org/ä#f> <urn:r> _:b1 .\n" in path.read_text(encoding="utf-8")
         assert read_triples(path) == graph
         assert read_triples(path, OPTIONS) == graph
@@ -287,7 +287,7 @@ def test_iris_and_blank_nodes_keep_their_names(tmp_path: Path) -> None:
 
 def test_names_behind_a_prefix_are_iris_for_everyone(tmp_path: Path) -> None:
     path = tmp_path / "g.nt"
-    write_triples(KnowledgeGraph.from_labels([("a b", "é", "c/d")]), path, prefix=PREFIX)
+    write_triples(KnowledgeGraph.from_labels([("a b", "é", "c/d")]), path, prefix=PREFIX, overwrite=True)
     assert path.read_bytes() == (
         b"<https://example.org/a%20b> <https://example.org/%C3%A9> <https://example.org/c%2Fd> .\n"
     )
@@ -296,5 +296,5 @@ def test_names_behind_a_prefix_are_iris_for_everyone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("prefix", ["", "no iri", "https://x.org/<", "/relative/"])
 def test_a_prefix_that_is_no_iri_is_refused(tmp_path: Path, prefix: str) -> None:
     with pytest.raises(ValueError, match="prefix="):
-        write_triples(many(10), tmp_path / "g.nt", prefix=prefix)
+        write_triples(many(10), tmp_path / "g.nt", prefix=prefix, overwrite=True)
     assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,7 +24,8 @@ from nnmfaug.cli.method_options import (
     Strategy,
     Threshold,
 )
-from nnmfaug.cli.reading import AsJson, Graph, Reading, protect, train_of
+from nnmfaug.cli.reading import AsJson, Graph, Overwrite, Reading, protect, train_of
+from nnmfaug.io.preflight import check_files
 from nnmfaug.io.write import check_writable
 
 if TYPE_CHECKING:
@@ -93,17 +95,19 @@ def augment(
             help="Number of processes (method nnmf); the triples do not depend on it. Default: 1.",
         ),
     ] = None,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Generate new triples from train, or from a whole file.
 
-    Writes the triples to FILE, their scores to FILE.scores.tsv, and all settings to FILE.json.
+    Writes the triples to FILE, their scores to FILE.scores.tsv, and all settings and checksums to FILE.json.
     """
-    from nnmfaug.augmenters.output import write_sample
+    from nnmfaug.augmenters.output import sample_files, write_sample
 
     _refuse_pairs({"--quota": quotas, "--all": take_all, "--relation": relations, "--amount": amount})
     options = MethodOptions(method, depth, threshold, clusters, components, clusterer, eps, smoothing, workers)
     check_writable(out)
+    check_files(sample_files(out), overwrite=overwrite)
     source = reading.read(graph)
     train = train_of(source)
     conditions = ConditionOptions(relations, heads, tails, quotas, exclude).conditions(train, reading)
@@ -111,9 +115,10 @@ def augment(
     n = None if take_all or quotas else options.amount(amount, len(train))
     with progress(), notes_of_warnings(), _advice(options, conditions, n if amount is None else None):
         sample, manifest = _generate(options, train, n, conditions, seed, quiet=as_json)
-    paths = write_sample(sample, manifest, out, prefix=reading.options.prefix)
+    paths = write_sample(sample, manifest, out, prefix=reading.options.prefix, overwrite=overwrite)
     if as_json:
-        print_json({**manifest, "method_name": method, "files": [str(path) for path in paths]})
+        written = json.loads(paths[-1].read_bytes())
+        print_json({**written, "method_name": method, "files": [str(path) for path in paths]})
     else:
         say(f"{out}: {_summary(len(sample), manifest, method)}")
 

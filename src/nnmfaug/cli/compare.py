@@ -14,6 +14,7 @@ from nnmfaug.cli.arm_options import ARM_HELP, ArmOptions, ScheduleName
 from nnmfaug.cli.comparison_tables import show_comparison
 from nnmfaug.cli.console import notes_of_warnings, print_json, progress, say
 from nnmfaug.cli.reading import AsJson, Reading
+from nnmfaug.io.lock import locked
 
 if TYPE_CHECKING:
     from nnmfaug.experiments.arms import Arm, Augmentation
@@ -105,6 +106,7 @@ def compare(
     Writes the runs and comparison.json to FOLDER.
     """
     from nnmfaug.evaluation.document import compare_both, comparison_document, write_comparison
+    from nnmfaug.experiments.runner import check_experiment
 
     arm_options = ArmOptions(amount, schedule, exponent, weight, clusters)
     names = arm_options.names(arm)
@@ -112,11 +114,13 @@ def compare(
     predictor = _predictor(model, splits.name, epochs, dim)
     arms = {name: arm_options.arm(name, splits.train, predictor, reading.options) for name in names}
     options = na.TrainOptions(curve, threads, device)
-    with progress(), notes_of_warnings():
-        outcome, runs = _run(splits, predictor, arms, seeds, out, options, pilot=pilot)
-    comparisons = compare_both(runs)
-    document = comparison_document(runs, splits, pilot=outcome, comparisons=comparisons)
-    path = write_comparison(document, out)
+    check_experiment(splits, predictor, arms, range(seeds), out)
+    with locked(out):
+        with progress(), notes_of_warnings():
+            outcome, runs = _run(splits, predictor, arms, seeds, out, options, pilot=pilot)
+        comparisons = compare_both(runs)
+        document = comparison_document(runs, splits, pilot=outcome, comparisons=comparisons)
+        path = write_comparison(document, out)
     if as_json:
         print_json(document)
     else:
@@ -146,7 +150,6 @@ def _run(
     """Run the pilot, if there is to be one, and the experiment; both fit auto once per seed."""
     from nnmfaug.experiments.arms import Fits
     from nnmfaug.experiments.pilots import choose_amount
-    from nnmfaug.experiments.runner import check_experiment
 
     seeds = range(n_seeds)
     fits = Fits()
@@ -154,7 +157,6 @@ def _run(
     all_arms: dict[str, Arm | None] = {**arms}
     if pilot:
         auto = _arm_for_pilot(arms)
-        check_experiment(splits, predictor, arms, seeds, folder)  # before anything is trained
         all_arms["auto"], outcome = choose_amount(
             splits, predictor, auto, folder=folder, options=options, fit=fits
         )

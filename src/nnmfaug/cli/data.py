@@ -11,13 +11,15 @@ import typer
 
 import nnmfaug as na
 from nnmfaug.cli.console import Justify, count, fail, output, print_json, progress, say, table
-from nnmfaug.cli.reading import AsJson, Graph, Reading, count_dropped, parse_amount, protect
+from nnmfaug.cli.reading import AsJson, Graph, Overwrite, Reading, count_dropped, parse_amount, protect
 from nnmfaug.cli.stats_tables import show_stats
 from nnmfaug.core.commands import command
 from nnmfaug.io import datasets as data_sets
 from nnmfaug.io.detect import plain_suffix
+from nnmfaug.io.folder import check_set
 from nnmfaug.io.layouts import split_command
-from nnmfaug.io.write import WRITERS, Layout
+from nnmfaug.io.preflight import check_files, check_folder
+from nnmfaug.io.write import WRITERS, Layout, layout_files
 
 datasets_app = typer.Typer(help="List the known data sets; fetch one.", rich_markup_mode=None)
 
@@ -48,9 +50,14 @@ def split(
         int, typer.Option(min=0, metavar="N", help="Random seed. The same seed gives the same split.")
     ] = 0,
     layout: Annotated[Layout, typer.Option(help="Library whose file layout is written.")] = "pykeen",
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Split a file into train, valid and test. Every entity and relation occurs in train."""
+    """Split a file into train, valid and test. Every entity and relation occurs in train.
+
+    Writes them to FOLDER, with a manifest.json that has their checksums.
+    """
+    _check_folder(out, layout, overwrite=overwrite)
     source = reading.read(file)
     if isinstance(source, na.Splits):
         advice = command("nnmfaug", "convert", file, "all.tsv", "--split", "all")
@@ -59,7 +66,8 @@ def split(
     n_test = parse_amount(test, len(source), "--test")
     splits = na.split(source, valid=n_valid, test=n_test, seed=seed, name=out.name)
     protect(source, *(out.iterdir() if out.is_dir() else ()))
-    na.write_splits(splits, out, layout)
+    settings = {"seed": seed, "source_sha256": source.digest(), "source_triples": len(source)}
+    na.write_splits(splits, out, layout, overwrite=overwrite, settings=settings)
     sizes = {name: len(graph) for name, graph in splits.items()}
     if as_json:
         print_json({"folder": str(out), "layout": layout, "seed": seed, **sizes, **count_dropped(source)})
@@ -81,23 +89,38 @@ def convert(
     layout: Annotated[
         Layout | None, typer.Option(help="Library whose file layout a folder gets. Default: pykeen.")
     ] = None,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Convert triples to another format, or splits to another layout."""
+    if _names_file(target):
+        check_files([target], overwrite=overwrite)
+    else:
+        _check_folder(target, layout or "pykeen", overwrite=overwrite)
     graphs = reading.read(source)
     part = _part(graphs, split_, source)
     _check_target(graphs, part, source, target, layout)
     protect(graphs, *(target.iterdir() if target.is_dir() else (target,)))
     if isinstance(part, na.Splits):
-        na.write_splits(part, target, layout or "pykeen")
+        na.write_splits(part, target, layout or "pykeen", overwrite=overwrite)
         n_triples = sum(len(graph) for _, graph in part.items())
     else:
-        na.write_triples(part, target, prefix=reading.options.prefix)
+        na.write_triples(part, target, prefix=reading.options.prefix, overwrite=overwrite)
         n_triples = len(part)
     if as_json:
         print_json({"out": str(target), "triples": n_triples, **count_dropped(graphs)})
     else:
         say(f"{target}: {count(n_triples, 'triple')}{_repeats(graphs)}")
+
+
+def _check_folder(folder: Path, layout: Layout, *, overwrite: bool) -> None:
+    """Raise before anything is read if the files of a layout could not be written."""
+    check_set(folder, layout_files(layout), overwrite=overwrite)
+    check_folder(folder)
+
+
+def _names_file(target: Path) -> bool:
+    return plain_suffix(target) in (*WRITERS, ".parquet")
 
 
 def _part(graphs: na.Splits | na.KnowledgeGraph, name: str | None, source: str) -> na.Splits | na.KnowledgeGraph:
@@ -117,7 +140,7 @@ def _check_target(
     layout: Layout | None,
 ) -> None:
     """Raise if splits go to a file, one graph to a folder, or a file has a layout."""
-    is_file = plain_suffix(target) in (*WRITERS, ".parquet")
+    is_file = _names_file(target)
     if layout is not None and is_file:
         raise na.DataError("--layout is for folders; this is the name of a file", path=target)
     if isinstance(part, na.Splits) == is_file:

@@ -23,6 +23,8 @@ from nnmfaug.io.options import Format
 
 Graph = Annotated[str, typer.Argument(metavar="GRAPH", help="Name of a data set, file, folder or archive.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace output that exists.")]
+REJECTS_HEADER = ("file", "line", "reason", "text")
 
 
 @dataclass(frozen=True)
@@ -173,8 +175,20 @@ def parse_amount(text: str, total: int, option: str) -> int:
 
 
 def _write_rejects(path: Path, reports: list[na.ReadReport]) -> None:
-    with replacing(path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
+    """Write the rejected lines; only a file that has such lines is replaced."""
+    with (
+        replacing(path, overwrite=_has_rejects(path)) as draft,
+        draft.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file,
+    ):
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-        writer.writerow(("file", "line", "reason", "text"))
+        writer.writerow(REJECTS_HEADER)
         for report in reports:
             writer.writerows((report.path, *reject) for reject in report.rejects)
+
+
+def _has_rejects(path: Path) -> bool:
+    header = "\t".join(REJECTS_HEADER).encode()
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(header)) == header

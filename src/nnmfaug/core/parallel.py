@@ -7,9 +7,11 @@ are taken pairwise in that order. So one process and eight give the same numbers
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import AbstractContextManager
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol, TypeVar, cast
@@ -64,8 +66,38 @@ class Processes:
         # Not fork: this process may have threads (BLAS, DuckDB), and a fork would copy their locks.
         context = multiprocessing.get_context("spawn")
         n_workers = min(self.workers, len(items))
-        with ProcessPoolExecutor(n_workers, context, _set_work, initargs=(work,)) as pool:
-            yield from cast("Iterator[R]", pool.map(_do_work, items))
+        with ProcessPoolExecutor(n_workers, context, _set_work, initargs=(work,)) as pool, _ending_workers():
+            with _without_ctrl_c():
+                results = pool.map(_do_work, items)
+            yield from cast("Iterator[R]", results)
+
+
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """Start processes that Ctrl-C does not reach, so that only this one reacts to it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which a new process inherits
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _ending_workers() -> Iterator[None]:
+    """End the workers at once on an error, instead of waiting for work that nobody needs."""
+    others = set(multiprocessing.active_children())
+    try:
+        yield
+    except BrokenProcessPool as error:
+        msg = "a worker process was ended by the system, probably for lack of memory; use fewer workers"
+        raise MemoryError(msg) from error
+    except BaseException:
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        raise
 
 
 _work_of_process: list[Callable[..., object]] = []

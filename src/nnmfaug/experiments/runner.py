@@ -22,6 +22,8 @@ from nnmfaug.evaluation.runs import Run, load_run, run_path, save_run
 from nnmfaug.experiments.arms import Arm, Arms, Fit, Fits, arm_settings, as_arms
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.splits import Splits
+from nnmfaug.io.lock import locked
+from nnmfaug.io.preflight import check_folder
 from nnmfaug.linkpred import LinkPredictor, TrainOptions
 from nnmfaug.linkpred.training_set import TrainingSet
 from nnmfaug.quality.diagnostics import diagnose
@@ -68,10 +70,15 @@ def run_experiment(
     [('baseline', 0, 0), ('baseline', 1, 0), ('nnmf', 0, 159), ('nnmf', 1, 159)]
     """
     folder = Path(folder)
-    options = options or TrainOptions()
     seeds = tuple(dict.fromkeys(seeds))
     check_experiment(splits, predictor, arms, seeds, folder)
-    experiment = _Experiment(splits, predictor, as_arms(arms), folder, options, fit or Fits())
+    experiment = _Experiment(splits, predictor, as_arms(arms), folder, options or TrainOptions(), fit or Fits())
+    with locked(folder):
+        return _run_all(experiment, arms, seeds)
+
+
+def _run_all(experiment: _Experiment, arms: Arms, seeds: Sequence[int]) -> list[Run]:
+    """Load the runs that exist, train the others, and return them all."""
     keys = [(arm, seed) for seed in seeds for arm in arms]  # seed by seed: an interrupted experiment is comparable
     runs = experiment.existing(keys)
     missing = [key for key in keys if key not in runs]
@@ -186,9 +193,16 @@ def check_experiment(
         msg = "no arms or no seeds: nothing to run"
         raise ValueError(msg)
     predictor.check_weights(weighted=any(getattr(arm, "weight", 1) != 1 for arm in arms.values()))
-    parent = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    if not parent.is_dir():
-        raise DataError("this is a file, but the runs need a folder: name another", path=parent)
+    check_folder(folder, size=_size(splits, predictor, len(arms), len(seeds)))
+
+
+def _size(splits: Splits, predictor: LinkPredictor, n_arms: int, n_seeds: int) -> int:
+    """Estimate the bytes of all runs and models."""
+    run = 32 * len(splits.test) + 100 * predictor.epochs + 10_000
+    names = splits.vocabulary
+    model = 8 * predictor.dim * (len(names.entities) + 2 * len(names.relations)) + 50 * len(names.entities)
+    known = 12 * sum(len(graph) for _, graph in splits.items())
+    return n_arms * (n_seeds * run + model + known)
 
 
 def _describe(added: KnowledgeGraph | None, splits: Splits) -> dict[str, Any] | None:

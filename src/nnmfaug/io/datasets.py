@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import os
 from collections.abc import Mapping
@@ -10,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from nnmfaug.core.checks import require
 from nnmfaug.core.errors import DataError
+from nnmfaug.io.files import checksum, replacing
 
 BASE_URL = "https://github.com/louisccc/KGppler/raw/master/datasets/"
 
@@ -77,7 +78,7 @@ def locate(dataset: Dataset) -> Path:
 
 
 def _check_archive(path: Path, dataset: Dataset) -> None:
-    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    sha256 = checksum(path)
     if sha256 == dataset.sha256:
         return
     cure = "delete it and download it again" if path.parent == cache_folder() else "replace or delete it"
@@ -98,23 +99,25 @@ def fetch(dataset: Dataset, base_url: str = BASE_URL, *, progress: bool = False)
     """Download the archive into the cache unless it is there, verify its checksum, and return its path."""
     if not dataset.archive:
         return _pykeen_folder(dataset)
+    path = cache_folder() / dataset.archive
+    if not path.is_file() or checksum(path) != dataset.sha256:
+        _download(dataset, base_url + dataset.archive, path, progress=progress)
+    return path
+
+
+def _download(dataset: Dataset, url: str, path: Path, *, progress: bool) -> None:
     import pooch
     import requests
 
     pooch.get_logger().setLevel("ERROR")
-    url = base_url + dataset.archive
-    downloader = pooch.HTTPDownloader(timeout=30, progressbar=progress)
+    download = pooch.HTTPDownloader(timeout=30, progressbar=progress)
     try:
-        path = pooch.retrieve(
-            url,
-            known_hash=f"sha256:{dataset.sha256}",
-            fname=dataset.archive,
-            path=cache_folder(),
-            downloader=downloader,
-        )
+        with replacing(path) as draft:
+            download(url, str(draft), None)
+            sha256 = checksum(draft)
+            require(sha256 == dataset.sha256, f"sha256 {sha256[:12]}…, expected {dataset.sha256[:12]}…")
     except (ValueError, requests.RequestException, OSError) as error:
         raise DataError(f"{dataset.name}: could not be downloaded from {url}: {error}") from error
-    return Path(path)
 
 
 def cache_folder() -> Path:

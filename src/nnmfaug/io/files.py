@@ -130,7 +130,7 @@ def find_target(path: Path, *, overwrite: bool) -> Path:
 
 def exists_already(path: Path) -> FileExistsError:
     """Return the error for output that exists."""
-    advice = "exists already: name another, or pass --overwrite (in Python, overwrite=True)"
+    advice = "exists already: name another, or pass overwrite=True"
     return FileExistsError(errno.EEXIST, advice, str(path))
 
 

@@ -4,45 +4,52 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 
 from nnmfaug.core.errors import DataError
 from nnmfaug.io.files import naming
 
-try:
+if sys.platform != "win32":
     import fcntl
-except ImportError:  # Windows has no flock: two processes are not kept apart there
-    fcntl = None  # type: ignore[assignment]
 
 LOCK_FILE = ".nnmfaug.lock"
+_owned: ContextVar[frozenset[Path]] = ContextVar("nnmfaug_locks", default=frozenset())
+"""The folders that this process owns already."""
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Own a folder during the ``with`` block; raise if another process does."""
-    if fcntl is None:
+    """Own a folder during the ``with`` block, and make it if need be; raise if another process owns it."""
+    place = folder.resolve()
+    if place in _owned.get():
         yield
         return
     with naming(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = _acquire(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        handle = _acquire(place, folder)
+    token = _owned.set(_owned.get() | {place})
     try:
         yield
     finally:
+        _owned.reset(token)
         with suppress(OSError):
-            (folder / LOCK_FILE).unlink()
+            (place / LOCK_FILE).unlink()
         os.close(handle)
+        with suppress(OSError):  # a folder in which nothing was written is not left behind
+            place.rmdir()
 
 
-def _acquire(folder: Path) -> int:
-    path = folder / LOCK_FILE
+def _acquire(place: Path, folder: Path) -> int:
+    path = place / LOCK_FILE
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(handle)
         except BlockingIOError:
             owner = _owner(handle)
             os.close(handle)
@@ -52,6 +59,11 @@ def _acquire(folder: Path) -> int:
         if _is_current(handle, path):
             return _signed(handle)
         os.close(handle)  # its last owner has just removed the file
+
+
+def _lock(handle: int) -> None:
+    if sys.platform != "win32":  # which has no such locks: two processes are not kept apart there
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _is_current(handle: int, path: Path) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import nnmfaug as na
-from nnmfaug.cli import main as program
+from nnmfaug.cli import app as program, main
 from tests.cli.commands import run
 
 COMMANDS = ("stats", "split", "convert", "augment", "rules", "estimate", "compare", "predict", "datasets")
@@ -71,11 +71,14 @@ def test_an_empty_file_is_refused(tmp_path: Path, command: str) -> None:
         (
             KeyboardInterrupt(),
             130,
-            "error: interrupted. Finished work is kept; run the same command again to resume",
+            "error: interrupted. Nothing is half-written",
         ),
         (na.DataError("not a triple", path="x.tsv", line=3), 2, "error: x.tsv:3: not a triple"),
         (PermissionError(13, "Permission denied", "x.tsv"), 2, "error: x.tsv: Permission denied"),
         (OSError(28, "No space left on device"), 1, "No space left on device"),
+        (OSError(36, "File name too long", "x.tsv"), 2, "error: x.tsv: File name too long"),
+        (MemoryError("Unable to allocate 18.6 GiB"), 1, "not enough memory (Unable to allocate 18.6 GiB)"),
+        (RecursionError("maximum recursion depth exceeded"), 1, "nested too deeply"),
         (na.SamplingError("too few", available=1), 1, "error: too few"),
         (ValueError("n=0: must be at least 1"), 2, "error: n=0: must be at least 1"),
     ],
@@ -94,7 +97,7 @@ def test_every_kind_of_error_has_a_message_and_an_exit_code(
     monkeypatch.setattr(program, "app", fail)
     monkeypatch.setattr(sys, "argv", ["nnmfaug"])
     with pytest.raises(SystemExit) as stop:
-        program.main()
+        main()
     assert stop.value.code == code
     assert message in capsys.readouterr().err
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import sys
 from typing import Annotated
 
@@ -32,6 +34,12 @@ for command in (stats, split, convert, augment, rules, estimate, compare):
 app.command()(predict)
 app.add_typer(datasets_app, name="datasets")
 
+MISNAMED = (
+    *(errno.ENOENT, errno.EEXIST, errno.EISDIR, errno.ENOTDIR),
+    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP),
+)
+"""Errors of the operating system that another path would avoid."""
+
 
 @app.callback(invoke_without_command=True)
 def root(
@@ -43,17 +51,35 @@ def root(
         raise typer.Exit
 
 
-def main() -> None:
-    """Run the command line; exit 0 when done, 1 when it could not be done, 2 when the input was bad."""
+def run() -> None:
+    """Run the command line, and turn errors into messages and exit codes."""
+    _spell_out_unprintable()
     try:
         app(prog_name="nnmfaug")
-    except KeyboardInterrupt:
-        fail("interrupted. Finished work is kept; run the same command again to resume", 130)
     except na.DataError as error:
         fail(str(error), 2)
-    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
-        fail(f"{error.filename}: {error.strerror}", 2)
-    except (OSError, na.SamplingError) as error:
+    except OSError as error:
+        fail(_describe(error), 2 if error.errno in MISNAMED else 1)
+    except na.SamplingError as error:
         fail(str(error), 1)
     except ValueError as error:
         fail(str(error), 2)
+    except MemoryError as error:
+        reason = str(error) or "for this graph"
+        fail(f"not enough memory ({reason}): use a smaller graph, or a machine with more", 1)
+    except RecursionError:
+        fail("the input is nested too deeply: use a simpler graph or folder", 1)
+
+
+def _spell_out_unprintable() -> None:
+    """Let standard output spell out what its encoding does not have, instead of failing."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _describe(error: OSError) -> str:
+    """Describe an error of the operating system, with the path if it is known."""
+    if error.filename is None or error.strerror is None:
+        return str(error)
+    reason = error.strerror.replace("overwrite=True", "--overwrite")
+    return f"{error.filename}: {reason}"

@@ -1,0 +1,5 @@
+"""``python -m nnmfaug`` is the program ``nnmfaug``."""
+
+from nnmfaug.cli import main
+
+main()
