@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,26 @@ def nasty_splits() -> na.Splits:
     test.append(("only in test", TAME_NAMES[0], "NA"))
     parts = [na.KnowledgeGraph.from_labels(rows) for rows in (train, valid, test)]
     return na.Splits.merge("nasty", train=parts[0], valid=parts[1], test=parts[2])
+
+
+@pytest.fixture
+def stages(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], list[Path]]:
+    """Return a function that copies a folder after every file that is renamed, as a killed process leaves it."""
+
+    def watch(folder: Path) -> list[Path]:
+        copies: list[Path] = []
+        rename = Path.replace
+
+        def rename_and_copy(self: Path, target: Path) -> Path:
+            renamed = rename(self, target)
+            copies.append(folder.with_name(f"{folder.name}-{len(copies)}"))
+            shutil.copytree(folder, copies[-1])
+            return renamed
+
+        monkeypatch.setattr(Path, "replace", rename_and_copy)
+        return copies
+
+    return watch
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -169,6 +170,39 @@ def test_one_file_has_nothing_to_compare_by(tmp_path: Path) -> None:
     done = run("compare", str(tmp_path / "all.tsv"), "-o", str(tmp_path / "x"))
     assert done.returncode == 2
     assert "nnmfaug split" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["my data; echo x", "$(date)", "it's"])
+def test_the_commands_of_advice_work_whatever_the_name(tmp_path: Path, name: str) -> None:
+    """The folder has no test triples; the advice is to make some."""
+    (tmp_path / name).mkdir()
+    na.write_triples(na.read_splits("nations").train, tmp_path / name / "train.tsv")
+    done = run_in("compare", name, "-o", "x", cwd=tmp_path)
+    assert done.returncode == 2
+    advice = done.stderr.partition("no test triples. To make some, run: ")[2]
+    for command in advice.split(" && "):
+        program, *arguments = shlex.split(command)
+        assert program == "nnmfaug"
+        assert run_in(*arguments, cwd=tmp_path).returncode == 0
+    assert len(na.read_splits(tmp_path / "folder").test) == 159
+
+
+@pytest.mark.parametrize("name", ["my triples.tsv", "$(date).tsv"])
+def test_the_command_that_splits_a_file_works_whatever_its_name(tmp_path: Path, name: str) -> None:
+    na.write_triples(na.read_splits("nations").train, tmp_path / name)
+    done = run_in("compare", name, "-o", "x", cwd=tmp_path)
+    _, *arguments = shlex.split(done.stderr.partition("To make some, run: ")[2])
+    assert run_in(*arguments, cwd=tmp_path).returncode == 0
+    assert len(na.read_splits(tmp_path / "folder").test) == 159
+
+
+def test_a_device_that_is_not_there_is_refused_before_anything_is_fitted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr(na.NNMFAug, "fit", lambda *_, **__: pytest.fail("it was fitted"))
+    done = run("compare", "nations", *SMALL, "--arm", "nnmf", "--device", "cuda", "-o", str(tmp_path / "x"))
+    assert (done.returncode, done.stderr.count("device 'cuda': there is none here; use auto or cpu")) == (2, 1)
 
 
 def test_other_arms_of_the_folder_are_mentioned_and_threads_may_change(tmp_path: Path) -> None:

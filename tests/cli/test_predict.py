@@ -1,12 +1,15 @@
 """``nnmfaug predict`` as a user types it."""
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 
 import pytest
 
+import nnmfaug as na
 from tests.cli.commands import run
+from tests.saved import change_json
 
 SMALL = ("--model", "transe", "--epochs", "2", "--dim", "8", "--threads", "1", "--seeds", "1")
 QUESTION = ("--head", "china", "--relation", "embassy")
@@ -47,7 +50,7 @@ def test_the_folder_of_one_model_will_do(folder: Path) -> None:
     [
         (("--head", "chinaa", "--relation", "embassy"), "did you mean 'china'"),
         (("--relation", "embassy"), "a head"),
-        ((*QUESTION, "--arm", "auto"), "there are models of baseline, random (--arm)"),
+        ((*QUESTION, "--arm", "auto"), "there are models of other arms: pass --arm baseline or --arm random"),
     ],
 )
 def test_a_question_without_an_answer_is_refused_with_the_reason(
@@ -58,10 +61,32 @@ def test_a_question_without_an_answer_is_refused_with_the_reason(
     assert message in done.stderr
 
 
+def test_the_advice_names_arms_as_they_are_typed(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "x"
+    shutil.copytree(folder, copy)
+    triples = na.read_splits("nations").valid
+    na.write_triples(triples, tmp_path / "my triples.tsv")
+    arm = "file:my triples.tsv"
+    assert run("compare", "nations", *SMALL, "--arm", arm, "-o", "x", cwd=tmp_path).returncode == 0
+    done = run("predict", copy, *QUESTION, "--arm", "auto", cwd=tmp_path)
+    options = done.stderr.partition("pass --arm baseline or ")[2].partition(" or ")[0]
+    assert shlex.split(options) == ["--arm", arm]
+    assert run("predict", copy, *QUESTION, *shlex.split(options), cwd=tmp_path).returncode == 0
+
+
 def test_a_folder_without_a_model_is_refused_with_the_command_that_trains_one(tmp_path: Path) -> None:
     done = run("predict", tmp_path, *QUESTION, cwd=tmp_path)
     assert done.returncode == 2
     assert f"to train one, run: nnmfaug compare DATASET -o {tmp_path}" in done.stderr
+
+
+def test_a_changed_model_is_refused_with_the_field(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "model"
+    shutil.copytree(folder / "models" / "random-seed0", copy)
+    change_json(copy / "model.json", lambda document: document | {"hidden": ["atlantis"]})
+    done = run("predict", copy, *QUESTION, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "model.json: not a model that this nnmfaug can read: train it again (hidden: not among" in done.stderr
 
 
 def test_a_folder_that_does_not_exist_is_refused(tmp_path: Path) -> None:

@@ -14,8 +14,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from nnmfaug.core.errors import DataError
+from nnmfaug.evaluation import runs
 from nnmfaug.evaluation.metrics import Ranks, summary
 from nnmfaug.evaluation.runs import Run, load_run, load_runs, run_path, save_run
+from tests.saved import change_json, write_run_0_1
 
 RANKS = Ranks(filtered=np.array([[1, 2.5], [3, 4], [1, 1]]), raw=np.array([[1, 3.5], [3, 40], [1, 1]]))
 RUN = Run(
@@ -28,6 +30,9 @@ RUN = Run(
     334,
     {"train": 1.5},
 )
+
+
+OTHER = replace(RUN, ranks=Ranks(filtered=RANKS.raw, raw=RANKS.raw))
 
 
 def same(a: Run, b: Run) -> bool:
@@ -78,7 +83,8 @@ def test_the_bytes_are_the_same_every_time(tmp_path: Path) -> None:
     slower = save_run(replace(RUN, seconds={"train": 9.0}), tmp_path / "c")
     assert slower.with_suffix(".npz").read_bytes() == first.with_suffix(".npz").read_bytes()
     differing = set(first.read_text().splitlines()) ^ set(slower.read_text().splitlines())
-    assert differing == {'  "train": 1.5', '  "train": 9.0'}
+    sums = {line for line in differing if line.startswith(' "checksum": ')}
+    assert differing - sums == {'  "train": 1.5', '  "train": 9.0'}
 
 
 # ── names
@@ -148,34 +154,42 @@ def refused(path: Path, match: str) -> None:
 
 
 def changed(**values: object) -> Callable[[Path], None]:
-    def change(path: Path) -> None:
-        path.write_text(json.dumps(json.loads(path.read_text()) | values))
-
-    return change
+    return lambda path: change_json(path, lambda document: document | values)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (changed(version=2), "it has version 2, not 1"),
-        (changed(format="model"), "it is not a run"),
-        (changed(more=1), "entries are missing, or there are unknown ones"),
-        (changed(seed=4), "the file name of 'nnmf' with seed 4 is nnmf-seed4.json"),
-        (changed(seed="3"), "wrong type"),
-        (changed(seed=True), "wrong type"),
-        (changed(arm=None), "wrong type"),
-        (changed(arm="other"), "the file name of 'other' with seed 3 is other-seed3.json"),
+        (changed(version=0), "version: must be from 1 to 2, is 0"),
+        (changed(format="model"), "format: must be 'nnmfaug run', is 'model'"),
+        (changed(more=1), "more: is unknown"),
+        (changed(seed=4), "arm, seed: the file of 'nnmf' with seed 4 is nnmf-seed4.json"),
+        (changed(seed="3"), "seed: must be a whole number, is '3'"),
+        (changed(seed=True), "seed: must be a whole number, is True"),
+        (changed(arm=None), "arm: must be text, is None"),
+        (changed(arm="other"), "arm, seed: the file of 'other' with seed 3 is other-seed3.json"),
         (changed(n_extra=-1), "n_extra=-1"),
-        (changed(losses=None), "not a complete run"),
-        (changed(losses=["many"]), "not a complete run"),
-        (changed(curve=[1]), "not a complete run"),
-        (changed(curve=[{}]), "without its epoch"),
-        (changed(settings=[1]), "not a complete run"),
-        (changed(seconds=[]), "not a complete run"),
+        (changed(losses=None), "losses: must be a list, is None"),
+        (changed(losses=["many"]), r"losses\[0\]: must be a number or 'inf' or '-inf' or 'nan', is 'many'"),
+        (changed(curve=[1]), r"curve\[0\]: must be an object, is 1"),
+        (changed(curve=[{}]), r"curve\[0\].epoch: is missing"),
+        (changed(settings=[1]), r"settings: must be an object, is \[1\]"),
+        (changed(settings={"data": []}), r"settings.data: must be an object, is \[\]"),
+        (changed(settings={"predictor": 7}), "settings.predictor: must be an object, is 7"),
+        (changed(settings={"arm": "auto"}), "settings.arm: must be null or an object, is 'auto'"),
+        (changed(settings={"generated": 7}), "settings.generated: must be null or an object, is 7"),
+        (changed(settings={"generated": {"in_test": "2"}}), "in_test: must be a whole number, is '2'"),
+        (changed(settings={"generated": {"test_rows": [3]}}), "test_rows: must be from 0 to below 3"),
+        (changed(settings={"generated": {"test_rows": [-1]}}), "test_rows: must be from 0 to below 3"),
+        (changed(seconds=[]), r"seconds: must be an object, is \[\]"),
         (changed(ranks_sha256=""), "nnmf-seed3.npz has changed"),
         (lambda path: path.write_bytes(path.read_bytes()[:-20]), "not a complete run"),
         (lambda path: path.write_bytes(b""), "not a complete run"),
-        (lambda path: path.write_bytes(b"[" * 100_000), "not a complete run"),
+        (lambda path: path.write_bytes(b"[" * 200_000), "recursion"),
+        (
+            lambda path: path.write_bytes(path.read_bytes().replace(b'"n_extra": 334', b'"n_extra": 335')),
+            "checksum",
+        ),
         (lambda path: path.write_bytes(b"\xff"), "not a complete run"),
         (lambda path: path.write_bytes(b"[1]"), "not a complete run"),
         (lambda path: path.with_suffix(".npz").unlink(), "nnmf-seed3.npz is missing"),
@@ -213,16 +227,40 @@ def test_no_file_is_refused(tmp_path: Path) -> None:
     refused(tmp_path / "none.json", "no such file")
 
 
-def test_a_failure_while_saving_leaves_no_run_that_looks_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_while_saving_leaves_the_old_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = save_run(RUN, tmp_path)
 
     def full(*_: object, **__: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(runs, "write_document", full)
     with pytest.raises(OSError, match="disk full"):
-        save_run(replace(RUN, ranks=Ranks(filtered=RANKS.raw, raw=RANKS.raw)), tmp_path)
-    assert not path.exists()
-    assert load_runs(tmp_path) == []
+        save_run(OTHER, tmp_path)
+    assert same(load_run(path), RUN)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["nnmf-seed3.json", "nnmf-seed3.npz"]
+
+
+def test_a_process_killed_while_saving_leaves_the_old_run_the_new_one_or_none(
+    tmp_path: Path, stages: Callable[[Path], list[Path]]
+) -> None:
+    save_run(RUN, tmp_path / "runs")
+    copies = stages(tmp_path / "runs")
+    save_run(OTHER, tmp_path / "runs")
+    outcomes = [load_runs(copy) for copy in copies]
+    assert [len(outcome) for outcome in outcomes] == [0] * (len(copies) - 1) + [1]
+    assert same(outcomes[-1][0], OTHER)
+
+
+# ── runs of nnmfaug 0.1
+
+
+def test_a_run_of_the_first_version_is_read(tmp_path: Path) -> None:
+    assert same(load_run(write_run_0_1(RUN, tmp_path)), RUN)
+
+
+def test_a_run_of_a_later_version_is_left_alone(tmp_path: Path) -> None:
+    path = save_run(RUN, tmp_path)
+    changed(version=3, something="new")(path)
+    with pytest.raises(DataError, match="written by a newer nnmfaug: update nnmfaug") as caught:
+        load_run(path)
+    assert "delete" not in str(caught.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -132,3 +133,13 @@ def test_other_arms_of_a_folder_are_noted(tmp_path: Path) -> None:
     assert note.startswith(f"{tmp_path} also contains runs of other arms")
     assert note.endswith("to compare all, add: --arm random --arm typed")
     assert list(left_out([BASELINE, generated_run("random"), generated_run("typed")], tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    "arm", ["file:my triples.tsv", "x; echo hello", "$(date)", "`date`", "it's", "a\nb", "~", "-o"]
+)
+def test_names_of_arms_are_quoted_where_they_are_to_be_pasted(tmp_path: Path, arm: str) -> None:
+    save_run(generated_run(arm), tmp_path)
+    (note,) = left_out([BASELINE], tmp_path)
+    options = note.partition("to compare all, add: ")[2]
+    assert shlex.split(options) == ["--arm", arm]

@@ -26,8 +26,8 @@ class FakeModel:
         ranks = np.full((len(triples), 2), 1 + 1000 / self.size)
         return na.Ranks(filtered=ranks, raw=ranks)
 
-    def save(self, folder: Path) -> None:
-        folder.mkdir(parents=True)
+    def save(self, folder: Path, *, overwrite: bool) -> None:
+        folder.mkdir(parents=True, exist_ok=overwrite)
 
 
 @pytest.fixture

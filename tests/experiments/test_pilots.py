@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +13,14 @@ import pytest
 import nnmfaug as na
 from nnmfaug.experiments.pilots import choose_amount
 from tests.cli.commands import Done, run
+from tests.saved import Document, change_json, write_pilot_0_1
 
 SMALL = na.LinkPredictor(model="transe", dim=16, epochs=30, batch_size=256)
 ONE = na.TrainOptions(threads=1)
+
+
+def with_score(n: str, score: float | None) -> Callable[[Document], Document]:
+    return lambda document: document | {"scores": document["scores"] | {n: score}}
 
 
 # trained pilots
@@ -94,9 +100,7 @@ def test_the_smallest_number_that_is_not_clearly_worse_is_chosen(
 def test_where_no_triples_are_best_there_is_no_arm(splits: na.Splits, tmp_path: Path) -> None:
     arm = na.Augmentation(na.RandomTriples(), 80)
     choose_amount(splits, SMALL, arm, folder=tmp_path)
-    path = tmp_path / "pilot.json"
-    document = json.loads(path.read_text())
-    path.write_text(json.dumps({**document, "scores": {**document["scores"], "0": 0.999}}))
+    change_json(tmp_path / "pilot.json", with_score("0", 0.999))
     choice, pilot = choose_amount(splits, SMALL, arm, folder=tmp_path)
     assert (choice, pilot.amount) == (None, 0)
 
@@ -159,12 +163,52 @@ def test_a_second_command_runs_no_pilot(folder: Path, fake_training: list[na.Tra
     assert done.stdout == (folder / "runs" / "stdout.txt").read_text()
 
 
-def test_a_broken_pilot_is_run_again(folder: Path) -> None:
+@pytest.mark.parametrize("data", [b"", b"{broken", b"[" * 200_000, b"\xff", b"[1]"])
+def test_a_broken_pilot_is_refused_with_what_to_do(folder: Path, data: bytes) -> None:
     path = folder / "runs" / "pilot.json"
-    before = path.read_text()
-    path.write_text("{broken")
+    path.write_bytes(data)
+    done = compare(folder)
+    assert done.returncode == 2
+    assert "runs/pilot.json: not a pilot that can be read: delete pilot.json and the runs of auto" in done.stderr
+    assert path.read_bytes() == data
+    for file in (path, *path.parent.glob("auto-seed*")):
+        file.unlink()
     assert compare(folder).returncode == 0
-    assert path.read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (with_score("0", None), "scores.0: must be a number, is None"),
+        (with_score("many", 0.5), "scores.many: its name must be a number of triples"),
+        (with_score("7", 0.5), "errors: must be from 0, of the same numbers of triples as scores"),
+        (lambda document: document | {"scores": {}}, "scores.0: is missing"),
+        (lambda document: document | {"errors": []}, "errors: must be an object, is []"),
+        (lambda document: document | {"settings": 1}, "settings: must be an object, is 1"),
+        (lambda document: document | {"errors": dict.fromkeys(document["errors"], -1)}, "errors: must be from 0"),
+        (lambda document: document | {"version": 3}, "written by a newer nnmfaug: update nnmfaug"),
+    ],
+)
+def test_a_changed_pilot_is_refused_with_the_field(
+    folder: Path, change: Callable[[Document], Document], reason: str
+) -> None:
+    change_json(folder / "runs" / "pilot.json", change)
+    done = compare(folder)
+    assert done.returncode == 2
+    assert reason in done.stderr
+
+
+def test_a_pilot_whose_numbers_were_changed_is_refused(folder: Path) -> None:
+    path = folder / "runs" / "pilot.json"
+    path.write_text(json.dumps(with_score("0", 0.999)(json.loads(path.read_text()))))
+    assert "checksum: does not match" in compare(folder).stderr
+
+
+def test_a_pilot_of_the_first_version_is_read(folder: Path, fake_training: list[na.TrainingSet]) -> None:
+    write_pilot_0_1(folder / "runs" / "pilot.json")
+    done = compare(folder)
+    assert fake_training == []
+    assert done.stdout == (folder / "runs" / "stdout.txt").read_text()
 
 
 def test_runs_without_their_pilot_are_refused(folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ import nnmfaug as na
 from nnmfaug.core.progress import reporting_to
 from nnmfaug.experiments import runner
 from nnmfaug.experiments.runner import model_folder
+from tests.saved import change_json, deleted, write_run_0_1
 
 SMALL = na.LinkPredictor(model="transe", dim=8, epochs=2, negatives=16)
 ONE = na.TrainOptions(threads=1)
@@ -129,13 +129,36 @@ def test_a_renamed_data_set_is_the_same(splits: na.Splits, tmp_path: Path) -> No
 def test_a_setting_that_an_older_version_did_not_record_has_its_default(splits: na.Splits, tmp_path: Path) -> None:
     run_baseline(splits, tmp_path)
     path = tmp_path / "baseline-seed0.json"
-    document = json.loads(path.read_text())
-    del document["settings"]["predictor"]["self_negative"]
-    path.write_text(json.dumps(document))
+    change_json(path, lambda document: deleted(document, ("settings", "predictor", "self_negative")))
+    before = path.read_bytes()
     run_baseline(splits, tmp_path)
-    assert json.loads(path.read_text()) == document, "it was not run again"
+    assert path.read_bytes() == before, "it was not run again"
     with pytest.raises(na.DataError, match=r"predictor self_negative: 0\.0 there, 1\.0 now"):
         run_baseline(splits, tmp_path, predictor=replace(SMALL, self_negative=1.0))
+
+
+def test_an_experiment_of_the_first_version_is_resumed(
+    splits: na.Splits, tmp_path: Path, fake_training: list[na.TrainingSet]
+) -> None:
+    (run,) = run_baseline(splits, tmp_path)
+    write_run_0_1(run, tmp_path)
+    run_baseline(splits, tmp_path, n_seeds=2)
+    assert len(fake_training) == 2
+
+
+@pytest.mark.usefixtures("fake_training")
+@pytest.mark.parametrize("field", ["data", "predictor", "arm", "generated", "options", "versions"])
+def test_settings_that_are_missing_are_other_settings_or_not_needed(
+    splits: na.Splits, tmp_path: Path, field: str
+) -> None:
+    arms = {"random": na.Augmentation(na.RandomTriples(), 5)}
+    na.run_experiment(splits, SMALL, arms, seeds=[0], folder=tmp_path)
+    change_json(tmp_path / "random-seed0.json", lambda document: deleted(document, ("settings", field)))
+    if field in ("data", "predictor", "arm"):
+        with pytest.raises(na.DataError, match=rf"made with other settings \({field}"):
+            na.run_experiment(splits, SMALL, arms, seeds=[0], folder=tmp_path)
+    else:
+        na.run_experiment(splits, SMALL, arms, seeds=[0], folder=tmp_path)
 
 
 # warnings

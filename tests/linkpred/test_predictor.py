@@ -15,6 +15,16 @@ SMALL = na.LinkPredictor(model="transe", dim=8, epochs=2, negatives=16)
 ONE = na.TrainOptions(threads=1)
 
 
+def test_a_device_is_checked_before_anything_is_trained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(ValueError, match="device 'cuda': there is none here; use auto or cpu"):
+        na.TrainOptions(device="cuda")
+    with pytest.raises(ValueError, match="device='gpu': must be auto, cpu, cuda"):
+        na.TrainOptions(device="gpu")  # type: ignore[arg-type]
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    assert na.TrainOptions(device="cuda").device == "cuda"
+
+
 def test_an_entity_is_less_near_to_itself_if_that_is_a_negative(splits: na.Splits) -> None:
     way = replace(SMALL, epochs=20, lr=0.05)
     lengths = []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import nnmfaug as na
 from nnmfaug.cli.reading import parse_amount
+from nnmfaug.core.commands import command
 
 if TYPE_CHECKING:
     from nnmfaug.experiments.arms import Arm, Weight
@@ -104,7 +105,7 @@ def _check_arm(name: str) -> None:
 
     if name.startswith(FILE):
         if not Path(name.removeprefix(FILE)).is_file():
-            msg = f"--arm {name}: there is no such file of triples"
+            msg = f"{command('--arm', name)}: there is no such file of triples"
             raise ValueError(msg)
     elif name not in ARMS:
         raise ValueError(f"--arm: {unknown_name('arm', name, (*ARMS, f'{FILE}PATH'))}")

@@ -10,6 +10,7 @@ import typer
 
 import nnmfaug as na
 from nnmfaug.cli.reading import Reading
+from nnmfaug.core.commands import command
 from nnmfaug.io.datasets import find
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _read_exclude(path: Path | None, reading: Reading) -> na.KnowledgeGraph | No
     if not path.is_dir() and find(str(path)) is None:
         raise na.DataError("--exclude: no such file", path=path)
     kind = "a folder" if path.is_dir() else "the name of a data set"
-    command = f"nnmfaug convert {path} known.tsv --split all"
+    to_make_one = command("nnmfaug", "convert", path, "known.tsv", "--split", "all")
     raise na.DataError(
-        f"--exclude needs a file of triples, this is {kind}. To make one, run: {command}", path=path
+        f"--exclude needs a file of triples, this is {kind}. To make one, run: {to_make_one}", path=path
     )

@@ -13,10 +13,11 @@ import nnmfaug as na
 from nnmfaug.cli.console import Justify, count, fail, output, print_json, progress, say, table
 from nnmfaug.cli.reading import AsJson, Graph, Overwrite, Reading, count_dropped, parse_amount, protect
 from nnmfaug.cli.stats_tables import show_stats
+from nnmfaug.core.commands import command
 from nnmfaug.io import datasets as data_sets
 from nnmfaug.io.detect import plain_suffix
 from nnmfaug.io.folder import check_set
-from nnmfaug.io.layouts import SPLIT_ADVICE
+from nnmfaug.io.layouts import split_command
 from nnmfaug.io.preflight import check_files, check_folder
 from nnmfaug.io.write import WRITERS, Layout, layout_files
 
@@ -59,7 +60,7 @@ def split(
     _check_folder(out, layout, overwrite=overwrite)
     source = reading.read(file)
     if isinstance(source, na.Splits):
-        advice = f"nnmfaug convert {file} all.tsv --split all"
+        advice = command("nnmfaug", "convert", file, "all.tsv", "--split", "all")
         raise na.DataError(f"already split. To split it anew, first run: {advice}", path=file)
     n_valid = parse_amount(valid, len(source), "--valid")
     n_test = parse_amount(test, len(source), "--test")
@@ -151,8 +152,7 @@ def _other_target(source: str, target: Path, graphs: na.Splits | na.KnowledgeGra
         return f"{source} has train, valid and test: pass --split, or name a folder"
     if isinstance(graphs, na.Splits):
         return f"one split is one file: name a file such as {target}.tsv"
-    to_folder = SPLIT_ADVICE.format(source).replace("folder", str(target))
-    return f"name a file such as {target}.tsv; for a folder: {to_folder}"
+    return f"name a file such as {target}.tsv; for a folder: {split_command(source, target)}"
 
 
 def _repeats(graphs: na.Splits | na.KnowledgeGraph) -> str:

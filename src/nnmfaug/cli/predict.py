@@ -10,6 +10,7 @@ import typer
 import nnmfaug as na
 from nnmfaug.cli.console import Justify, output, print_json, table
 from nnmfaug.cli.reading import AsJson
+from nnmfaug.core.commands import command
 
 
 def predict(
@@ -47,10 +48,9 @@ def _model(run: Path, arm: str) -> Path:
         raise na.DataError("no such folder", path=run)
     if (run / "model.json").is_file():
         return run
-    folder = model_folder(run, arm, 0)
-    if not (folder / "model.json").is_file():
+    if not _has_model(run, arm):
         raise na.DataError(f"no model of arm {arm!r} here; {_hint(run, arm)}", path=run)
-    return folder
+    return model_folder(run, arm, 0)
 
 
 def _hint(run: Path, arm: str) -> str:
@@ -59,9 +59,14 @@ def _hint(run: Path, arm: str) -> str:
     run_file = run_path(run, arm, 0)
     if run_file.is_file():
         return f"delete {run_file.name} and run nnmfaug compare again, which trains it anew"
-    arms = sorted(path.parent.name.rpartition("-seed")[0] for path in run.glob("models/*/model.json"))
-    return (
-        f"there are models of {', '.join(arms)} (--arm)"
-        if arms
-        else f"to train one, run: nnmfaug compare DATASET -o {run}"
-    )
+    arms = dict.fromkeys(each.arm for each in na.load_runs(run) if _has_model(run, each.arm))
+    if arms:
+        options = " or ".join(command("--arm", each) for each in arms)
+        return f"there are models of other arms: pass {options}"
+    return f"to train one, run: {command('nnmfaug', 'compare', 'DATASET', '-o', run)}"
+
+
+def _has_model(run: Path, arm: str) -> bool:
+    from nnmfaug.experiments.runner import model_folder
+
+    return (model_folder(run, arm, 0) / "model.json").is_file()

@@ -16,6 +16,7 @@ import typer
 
 import nnmfaug as na
 from nnmfaug.cli.console import count, progress, say
+from nnmfaug.core.commands import command
 from nnmfaug.io.datasets import find
 from nnmfaug.io.files import replacing
 from nnmfaug.io.options import Format
@@ -56,11 +57,15 @@ class Reading:
         return train_of(self.read(source))
 
     def read_splits(self, source: str) -> na.Splits:
-        """Read train, valid and test; raise if there is only one graph."""
+        """Read train, valid and test; raise if there is only one graph, or no test triple."""
         graphs = self.read(source)
         if not isinstance(graphs, na.Splits):
-            command = f"nnmfaug split {source} -o folder"
-            raise na.DataError(f"one file has no test triples. To make some, run: {command}", path=source)
+            to_split = command("nnmfaug", "split", source, "-o", "folder")
+            raise na.DataError(f"one file has no test triples. To make some, run: {to_split}", path=source)
+        if not len(graphs.test):
+            to_join = command("nnmfaug", "convert", source, "all.tsv", "--split", "all")
+            to_split = command("nnmfaug", "split", "all.tsv", "-o", "folder")
+            raise na.DataError(f"no test triples. To make some, run: {to_join} && {to_split}", path=source)
         return graphs
 
 

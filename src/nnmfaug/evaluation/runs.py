@@ -1,6 +1,6 @@
 """One arm trained with one seed, stored in two files: ``<name>.npz`` has the ranks, ``<name>.json`` the rest.
 
-The JSON is written last and contains the checksum of the ranks. If it exists, the run is complete.
+Both appear together. The JSON contains checksums of the ranks and of itself. If it exists, the run is complete.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import hashlib
 import json
 import math
 import re
+import reprlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,24 +20,36 @@ import numpy as np
 from nnmfaug.core.checks import check_at_least, require
 from nnmfaug.core.errors import DataError
 from nnmfaug.evaluation.metrics import Ranks, summary
-from nnmfaug.io.files import replacing
-from nnmfaug.io.npz import BROKEN, read_arrays, write_arrays
+from nnmfaug.io.documents import Schema, read_document, refusing, write_document
+from nnmfaug.io.files import checksum, replacing_all
+from nnmfaug.io.npz import read_arrays, write_arrays
 
-FORMAT = "nnmfaug run"
-VERSION = 1
-_KEYS = {
-    "format",
-    "version",
-    "arm",
-    "seed",
-    "n_extra",
-    "metrics",
-    "settings",
-    "losses",
-    "curve",
-    "seconds",
-    "ranks_sha256",
+_NUMBER = (float, "inf", "-inf", "nan")
+"""A model that diverged has numbers that JSON does not have."""
+_SETTINGS = {
+    "data?": {"*": object},
+    "predictor?": {"*": object},
+    "versions?": {"*": object},
+    "arm?": (None, {"*": object}),
+    "generated?": (None, {"in_valid?": int, "in_test?": int, "test_rows?": [int], "*": object}),
+    "*": object,
 }
+"""The settings that are used later, and must be as an experiment writes them."""
+SCHEMA = Schema(
+    "nnmfaug run",
+    2,
+    {
+        "arm": str,
+        "seed": int,
+        "n_extra": int,
+        "metrics": {"filtered": {"*": float}, "raw": {"*": float}},
+        "settings": _SETTINGS,
+        "losses": [_NUMBER],
+        "curve": [{"epoch": int, "*": _NUMBER}],
+        "seconds": {"*": float},
+        "ranks_sha256": str,
+    },
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +136,8 @@ def run_path(folder: str | Path, arm: str, seed: int) -> Path:
     _check_name(arm, seed)
     slug = re.sub(r"[^a-z0-9_]+", "-", arm.lower())[:40].strip("-") or "arm"
     if slug != arm:  # a slug contains no ~, so the checksum keeps arms with equal slugs apart
-        checksum = hashlib.sha256(arm.encode("utf-8", "surrogatepass")).hexdigest()
-        slug += "~" + checksum[:12]
+        digest = hashlib.sha256(arm.encode("utf-8", "surrogatepass")).hexdigest()
+        slug += "~" + digest[:12]
     return Path(folder) / f"{slug}-seed{seed}.json"
 
 
@@ -138,13 +151,9 @@ def save_run(run: Run, folder: str | Path) -> Path:
     (0.5, 0.25)
     """
     path = run_path(folder, run.arm, run.seed)
-    path.unlink(missing_ok=True)  # an old JSON must not be found beside new ranks
-    with replacing(path.with_suffix(".npz")) as draft:
-        write_arrays(draft, {"filtered": run.ranks.filtered, "raw": run.ranks.raw})
-        checksum = _checksum(draft)
-    text = json.dumps(_document(run, checksum), indent=1, allow_nan=False)
-    with replacing(path) as draft:
-        draft.write_text(text + "\n", encoding="utf-8")
+    with replacing_all([path, path.with_suffix(".npz")]) as (draft, draft_of_ranks):
+        write_arrays(draft_of_ranks, {"filtered": run.ranks.filtered, "raw": run.ranks.raw})
+        write_document(draft, SCHEMA, {**_content(run), "ranks_sha256": checksum(draft_of_ranks)})
     return path
 
 
@@ -153,13 +162,9 @@ def load_run(path: str | Path) -> Run:
     path = Path(path)
     if not path.is_file():
         raise DataError("no such file: save_run writes one for each arm and seed", path=path)
-    path.open("rb").close()  # a file without read permission is an OSError, not a broken run
-    try:
-        return _restore(json.loads(path.read_bytes()), path)
-    except BROKEN as error:
-        reason = str(error) or type(error).__name__
     advice = f"delete {path.stem}.json and {path.stem}.npz, and start the command again"
-    raise DataError(f"not a complete run: {advice} ({reason})", path=path)
+    with refusing(path, f"not a complete run: {advice}"):
+        return _restore(read_document(path, SCHEMA), path)
 
 
 def load_runs(folder: str | Path) -> list[Run]:
@@ -179,10 +184,8 @@ def load_runs(folder: str | Path) -> list[Run]:
     return sorted(runs, key=lambda run: (run.arm, run.seed))
 
 
-def _document(run: Run, checksum: str) -> dict[str, Any]:
+def _content(run: Run) -> dict[str, Any]:
     return {
-        "format": FORMAT,
-        "version": VERSION,
         "arm": run.arm,
         "seed": run.seed,
         "n_extra": run.n_extra,
@@ -191,41 +194,39 @@ def _document(run: Run, checksum: str) -> dict[str, Any]:
         "losses": [_json_number(loss) for loss in run.losses],
         "curve": [{name: _json_number(value) for name, value in point.items()} for point in run.curve],
         "seconds": run.seconds,
-        "ranks_sha256": checksum,
     }
 
 
-def _restore(document: dict[str, Any], path: Path) -> Run:
-    """Return the run of a document; raise one of ``BROKEN`` for a document or ranks that are not complete."""
-    _check_document(document, path)
+def _restore(content: dict[str, Any], path: Path) -> Run:
+    """Return the run of a document; raise one of ``BROKEN`` if it does not fit its name or its ranks."""
+    arm = content["arm"]
+    seed = content["seed"]
+    expected = run_path(path.parent, arm, seed).name
+    require(expected == path.name, f"arm, seed: the file of {reprlib.repr(arm)} with seed {seed} is {expected}")
+    ranks = _load_ranks(path.with_suffix(".npz"), content["ranks_sha256"])
+    _check_rows(content["settings"], len(ranks))
     return Run(
-        arm=document["arm"],
-        seed=document["seed"],
-        ranks=Ranks(**read_arrays(path.with_suffix(".npz"), {})),
-        settings=document["settings"],
-        losses=tuple(float(loss) for loss in document["losses"]),
-        curve=tuple(_plain_point(point) for point in document["curve"]),
-        n_extra=document["n_extra"],
-        seconds=document["seconds"],
+        arm=arm,
+        seed=seed,
+        ranks=ranks,
+        settings=content["settings"],
+        losses=tuple(float(loss) for loss in content["losses"]),
+        curve=tuple(_plain_point(point) for point in content["curve"]),
+        n_extra=content["n_extra"],
+        seconds=content["seconds"],
     )
 
 
-def _check_document(document: dict[str, Any], path: Path) -> None:
-    require(document["format"] == FORMAT, "it is not a run")
-    require(document["version"] == VERSION, f"it has version {document['version']!r}, not {VERSION}")
-    require(set(document) == _KEYS, "entries are missing, or there are unknown ones")
-    ranks = path.with_suffix(".npz")
-    require(ranks.is_file(), f"{ranks.name} is missing")
-    require(_checksum(ranks) == document["ranks_sha256"], f"{ranks.name} has changed")
-    arm, seed = document["arm"], document["seed"]
-    good_types = isinstance(arm, str) and type(seed) is int and type(document["n_extra"]) is int
-    require(good_types, "a name or number of the wrong type")
-    expected = run_path(path.parent, arm, seed).name
-    require(expected == path.name, f"the file name of {arm!r} with seed {seed} is {expected}")
+def _load_ranks(path: Path, sha256: str) -> Ranks:
+    require(path.is_file(), f"{path.name} is missing")
+    require(checksum(path) == sha256, f"{path.name} has changed, or ranks_sha256 has")
+    return Ranks(**read_arrays(path, {}))
 
 
-def _checksum(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def _check_rows(settings: Mapping[str, Any], n_triples: int) -> None:
+    rows = (settings.get("generated") or {}).get("test_rows", [])
+    good_rows = all(0 <= row < n_triples for row in rows)
+    require(good_rows, f"settings.generated.test_rows: must be from 0 to below {n_triples}")
 
 
 def _check_name(arm: str, seed: int) -> None:

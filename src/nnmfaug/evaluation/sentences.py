@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from nnmfaug.core.commands import command
 from nnmfaug.evaluation.breakdown import MRRByGenerated, mrr_by_generated
 from nnmfaug.evaluation.comparison import Comparison, Difference
 from nnmfaug.evaluation.metrics import title
@@ -89,7 +90,7 @@ def left_out(runs: Sequence[Run], folder: str | Path) -> Iterator[str]:
     """
     others = {run.arm for run in load_runs(folder)} - {run.arm for run in runs}
     if others:
-        options = " ".join(f"--arm {arm}" for arm in sorted(others))
+        options = " ".join(command("--arm", arm) for arm in sorted(others))
         omitted = "also contains runs of other arms, which comparison.json now omits"
         yield f"{folder} {omitted}; to compare all, add: {options}"
 

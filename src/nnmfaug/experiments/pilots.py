@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from nnmfaug.core.arrays import Array
-from nnmfaug.core.checks import check_argument, check_at_least
+from nnmfaug.core.checks import check_argument, check_at_least, require
 from nnmfaug.core.errors import DataError
 from nnmfaug.core.progress import report
 from nnmfaug.evaluation.metrics import contributions
 from nnmfaug.evaluation.runs import run_path
 from nnmfaug.experiments.arms import Augmentation, Fit, arm_settings, fit_method
 from nnmfaug.graph.splits import Splits
+from nnmfaug.io.documents import Schema, parse, refusing, unseal, write_document
 from nnmfaug.io.files import replacing
 from nnmfaug.linkpred import LinkPredictor, TrainOptions
 from nnmfaug.linkpred.training_set import TrainingSet
@@ -30,6 +31,7 @@ LEVELS = (0.5, 0.1, 0.02)
 PARTS = (0.25, 0.5, 1.0)
 """Fractions of the generated triples to try, if they are not weighted by probability."""
 FILE_NAME = "pilot.json"
+SCHEMA = Schema("nnmfaug pilot", 2, {"settings": {"*": object}, "scores": {"*": float}, "errors": {"*": float}})
 
 
 @dataclass(frozen=True)
@@ -166,31 +168,38 @@ def _load_or_run(
         "predictor": asdict(predictor),
         "arm": arm_settings(arm),
     }
-    existing = _load(path, json.loads(json.dumps(settings)))
+    existing = _load(path, json.loads(json.dumps(settings))) if path.exists() else None
     if existing is not None:
         return existing
     pilot = run_pilot(splits, predictor, arm, options=options, fit=fit)
-    document = {"settings": settings, "scores": pilot.scores, "errors": pilot.errors}
-    text = json.dumps(document, indent=1)
-    path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as draft:
-        draft.write_text(text + "\n", encoding="utf-8")
+        write_document(draft, SCHEMA, {"settings": settings, "scores": pilot.scores, "errors": pilot.errors})
     return pilot
 
 
 def _load(path: Path, settings: dict[str, Any]) -> Pilot | None:
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        scores = _numbers(document["scores"])
-        errors = _numbers(document["errors"])
-        is_same = document["settings"] == settings
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # missing or broken: run the pilot again
-        return None
-    return Pilot.of(scores, errors) if is_same else None
+    """Read a pilot; None if it was run with other settings."""
+    with refusing(path, f"not a pilot that can be read: delete {FILE_NAME} and the runs of auto beside it"):
+        content = unseal(_with_format(parse(path.read_bytes())), SCHEMA)
+        scores = _numbers("scores", content["scores"])
+        errors = _numbers("errors", content["errors"])
+        require(0 in scores, "scores.0: is missing")
+        good_errors = set(scores) == set(errors) and min(errors.values()) >= 0
+        require(good_errors, "errors: must be from 0, of the same numbers of triples as scores")
+    return Pilot.of(scores, errors) if content["settings"] == settings else None
 
 
-def _numbers(values: dict[str, float]) -> dict[int, float]:
+def _with_format(document: object) -> object:
+    """Add the format and version that nnmfaug 0.1 did not write."""
+    if isinstance(document, dict) and document.keys() <= SCHEMA.shape.keys():
+        return {"format": SCHEMA.format, "version": 1, **document}
+    return document
+
+
+def _numbers(field: str, values: dict[str, float]) -> dict[int, float]:
     """Return numbers by number of triples; JSON has these as text."""
+    for n in values:
+        require(n.isdecimal() and len(n) < 19, f"{field}.{n}: its name must be a number of triples")
     return {int(n): float(value) for n, value in values.items()}
 
 

@@ -167,7 +167,7 @@ class _Experiment:
         n_extra = data.size - len(self.splits.train)
         run = Run(arm, seed, ranks, settings, trained.losses, trained.curve, n_extra, seconds)
         if save_model:
-            trained.save(model_folder(self.folder, arm, seed))
+            trained.save(model_folder(self.folder, arm, seed), overwrite=True)
         save_run(run, self.folder)
         return run
 
@@ -186,7 +186,7 @@ def check_experiment(
         raise TypeError(msg)
     if not len(splits.test):
         raise DataError(
-            "no test triples, so there is nothing to compare by. To make some, run: nnmfaug split",
+            "no test triples, so there is nothing to compare by: move some there with na.split",
             path=splits.name,
         )
     if not arms or not seeds:

@@ -73,7 +73,7 @@ class Vocabulary:
         limits = (len(self.entities), len(self.relations), len(self.entities))
         ranges = [(int(ids.min()), int(ids.max())) for ids in triples.T]
         if any(low < 0 or high >= limit for (low, high), limit in zip(ranges, limits, strict=True)):
-            msg = f"ids from {ranges}: must be from 0 to below {limits}"
+            msg = f"ids from {ranges}: must be from 0 to below {limits}, for the entities and relations"
             raise ValueError(msg)
 
     def keys(self, triples: ArrayLike) -> Ids:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from nnmfaug.core.commands import command
 from nnmfaug.core.errors import DataError
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.splits import Splits
@@ -21,7 +22,6 @@ from nnmfaug.io.stream import Limits, open_stream
 from nnmfaug.io.temporary import scratch_folder
 
 Source = str | Path | Sequence[str | Path]
-SPLIT_ADVICE = "nnmfaug split {} --valid 5% --test 10% --seed 0 -o folder"
 
 
 def read_splits(source: Source, options: ReadOptions | None = None) -> Splits:
@@ -37,8 +37,13 @@ def read_splits(source: Source, options: ReadOptions | None = None) -> Splits:
     graph_or_splits = read_any(source, options)
     if isinstance(graph_or_splits, Splits):
         return graph_or_splits
-    advice = SPLIT_ADVICE.format(source)
+    advice = split_command(source, "folder")
     raise DataError(f"one file, but train, valid and test are needed: {advice}", path=str(source))
+
+
+def split_command(source: object, folder: object) -> str:
+    """Return the command that splits a file into a folder."""
+    return command("nnmfaug", "split", source, "--valid", "5%", "--test", "10%", "--seed", "0", "-o", folder)
 
 
 def read_any(source: Source, options: ReadOptions | None = None) -> Splits | KnowledgeGraph:

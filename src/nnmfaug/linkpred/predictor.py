@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from nnmfaug.core.checks import check_argument, require
 from nnmfaug.graph.splits import Splits
 from nnmfaug.linkpred.trained import Trained
 from nnmfaug.linkpred.training_set import TrainingSet
@@ -149,3 +150,15 @@ class TrainOptions:
     evaluate_every: int | None = None
     threads: int | None = None
     device: Device = "auto"
+
+    def __post_init__(self) -> None:
+        check_argument("device", self.device, self.device in get_args(Device), ", ".join(get_args(Device)))
+        if self.device == "cuda":
+            _check_cuda()
+
+
+def _check_cuda() -> None:
+    """Raise before anything is fitted or trained."""
+    import torch
+
+    require(torch.cuda.is_available(), "device 'cuda': there is none here; use auto or cpu")

@@ -1,27 +1,21 @@
-"""A trained model: ranks, predictions, and files without pickles."""
+"""A trained model: ranks and predictions."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from nnmfaug.core.checks import unknown_name
-from nnmfaug.core.errors import DataError
 from nnmfaug.evaluation.metrics import Ranks
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.graph.vocabulary import Vocabulary
-from nnmfaug.io.files import replacing
 
 if TYPE_CHECKING:
     from pykeen.models import ERModel
 
     from nnmfaug.linkpred.predictor import LinkPredictor
-
-FORMAT, VERSION = "nnmfaug model", 1
 
 
 class Answer(NamedTuple):
@@ -88,66 +82,14 @@ class Trained:
             for x, is_known in zip(best.tolist(), known.tolist(), strict=True)
         ]
 
-    def save(self, folder: str | Path) -> None:
-        """Write ``model.safetensors`` (weights and known triples) and ``model.json`` (settings and names)."""
-        import torch
-        from safetensors.torch import save
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
+        """Write ``model.json`` (settings and names) and ``model.safetensors`` (weights and known triples).
 
-        folder = Path(folder)
-        weights = {f"weights.{name}": x.contiguous().cpu() for name, x in self.model.state_dict().items()}
-        weights["known"] = torch.from_numpy(self.known.triples.copy())
-        names = self.known.vocabulary
-        meta = {"format": FORMAT, "version": VERSION, "settings": asdict(self.settings)}
-        meta |= {"entities": names.entities, "relations": names.relations, "hidden": self.hidden}
-        with replacing(folder / "model.safetensors") as draft:
-            draft.write_bytes(save(weights))
-        with replacing(folder / "model.json") as draft:
-            draft.write_text(json.dumps(meta, ensure_ascii=False) + "\n", encoding="utf-8")
+        Files that exist are a ``FileExistsError`` unless ``overwrite``.
+        """
+        from nnmfaug.linkpred.storage import save_trained
 
-
-def load_trained(folder: str | Path) -> Trained:
-    """Read what :meth:`Trained.save` wrote."""
-    folder = Path(folder)
-    path = folder / "model.json"
-    if not path.is_file():
-        raise DataError("no model here: give a folder that contains model.json", path=folder)
-    try:
-        return _restore(folder, json.loads(path.read_text(encoding="utf-8")))
-    except DataError:
-        raise
-    except (ValueError, KeyError, TypeError, RuntimeError, OSError) as error:
-        why = str(error) or type(error).__name__
-    raise _unreadable(why, path)
-
-
-def _unreadable(why: str, path: Path) -> DataError:
-    return DataError(f"not a model that this nnmfaug can read: train it again ({why})", path=path)
-
-
-def _restore(folder: Path, meta: dict[str, Any]) -> Trained:
-    from safetensors import SafetensorError
-    from safetensors.torch import load
-
-    from nnmfaug.io import to_pykeen
-    from nnmfaug.linkpred.models import make_model
-    from nnmfaug.linkpred.predictor import LinkPredictor
-
-    if (meta["format"], meta["version"]) != (FORMAT, VERSION):
-        msg = f"format {meta['format']!r}, version {meta['version']!r}"
-        raise ValueError(msg)
-    decay = tuple((float(at), float(by)) for at, by in meta["settings"].pop("decay"))
-    settings = LinkPredictor(**meta["settings"], decay=decay)
-    path = folder / "model.safetensors"
-    try:
-        tensors = load(path.read_bytes())
-    except (SafetensorError, OSError) as error:
-        raise _unreadable(str(error), path) from None
-    names = Vocabulary(tuple(meta["entities"]), tuple(meta["relations"]))
-    known = KnowledgeGraph(names, tensors.pop("known").numpy())
-    model = make_model(settings, to_pykeen(known, reciprocal=settings.reciprocal))
-    model.load_state_dict({name.removeprefix("weights."): x for name, x in tensors.items()})
-    model.eval()
-    return Trained(settings, model, known, hidden=tuple(meta.get("hidden", ())))
+        save_trained(self, Path(folder), overwrite=overwrite)
 
 
 def _id(kind: str, name: str, ids: dict[str, int]) -> int:

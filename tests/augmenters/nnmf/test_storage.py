@@ -27,6 +27,7 @@ from nnmfaug.augmenters.nnmf.storage import load_distribution, save_distribution
 from nnmfaug.augmenters.nnmf.weights import ClustersBySize, CountProduct, PairsByDegree
 from nnmfaug.core.arrays import Array
 from nnmfaug.core.errors import DataError
+from tests.saved import sealed, write_distribution_0_1
 
 SMALL = Agglomerative(n_clusters=3)
 NATIONS = na.read_splits("nations")
@@ -60,7 +61,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def saved(dist: TripleDistribution, path: Path) -> bytes:
-    save_distribution(dist, path)
+    save_distribution(dist, path, overwrite=True)
     return path.read_bytes()
 
 
@@ -70,7 +71,7 @@ def entries(path: Path) -> Arrays:
 
 
 def changed(path: Path, change: Callable[[Arrays], Any]) -> None:
-    """Save PLAIN, then write the file anew with other arrays, as numpy does."""
+    """Save PLAIN, then write the file anew with other arrays, as numpy does; the checksums of arrays are left."""
     save_distribution(PLAIN, path)
     arrays = entries(path)
     change(arrays)
@@ -79,7 +80,7 @@ def changed(path: Path, change: Callable[[Arrays], Any]) -> None:
 
 def with_meta(**values: object) -> Callable[[Arrays], None]:
     def change(arrays: Arrays) -> None:
-        meta = json.loads(arrays["meta"].tobytes()) | values
+        meta = sealed(json.loads(arrays["meta"].tobytes()) | values)
         arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
 
     return change
@@ -139,11 +140,11 @@ def test_of_other_embeddings_the_features_come_back(path: Path) -> None:
 
     assert WEIGHTED.factors is not None
     for given in (WEIGHTED.factors, Own(np.full((PLAIN.graph.n_entities, 2), np.nan))):
-        save_distribution(replace(PLAIN, factors=given), path)
+        saved(replace(PLAIN, factors=given), path)
         found = load_distribution(path).factors
         assert found is not None
         assert np.array_equal(found.features, given.features, equal_nan=True)
-    save_distribution(replace(PLAIN, factors=None), path)
+    saved(replace(PLAIN, factors=None), path)
     assert load_distribution(path).factors is None
 
 
@@ -190,7 +191,7 @@ def test_what_could_not_be_read_back_is_not_written(path: Path) -> None:
         replace(PLAIN, law=replace(PLAIN.law, head_weights=weights)),
     ):
         with pytest.raises(ValueError, match=r"other clusters|must be from 0 to"):
-            save_distribution(wrong, path)
+            save_distribution(wrong, path, overwrite=True)
     assert path.read_bytes() == before
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
@@ -203,9 +204,16 @@ def test_a_failure_while_writing_leaves_the_old_file(path: Path, monkeypatch: py
 
     monkeypatch.setattr(zipfile.ZipFile, "writestr", full)
     with pytest.raises(OSError, match="disk full"):
-        save_distribution(WEIGHTED, path)
+        save_distribution(WEIGHTED, path, overwrite=True)
     assert path.read_bytes() == before
     assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_file_that_exists_is_not_overwritten_unasked(path: Path) -> None:
+    before = saved(PLAIN, path)
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        save_distribution(WEIGHTED, path)
+    assert path.read_bytes() == before
 
 
 # ── what is refused
@@ -299,34 +307,36 @@ def test_a_header_that_promises_more_than_there_is_is_refused(path: Path) -> Non
                 text = text.replace(b"'shape': (14, 8), }          ", b"'shape': (14, 8000000000), } ")
                 assert b"8000000000" in text
             archive.writestr(f"{name}.npy", text)
-    refused(path, "not a distribution")
+    refused(path, r"head has shape \(14, 8000000000\), but 896 bytes")
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (with_meta(version=2), r"use the nnmfaug that wrote it \(it has version 2, not 1\)"),
-        (with_meta(format="model"), "its format is not"),
+        (with_meta(version=0), r"use the nnmfaug that wrote it \(version: must be from 1 to 2, is 0\)"),
+        (with_meta(format="model"), "format: must be 'nnmfaug distribution', is 'model'"),
         (with_meta(entities=["b", "a"]), "sorted"),
-        (with_meta(entities=[1, 2]), "not a distribution"),
+        (with_meta(entities=[1, 2]), r"entities\[0\]: must be text, is 1"),
         (with_meta(entities=["only one"]), "ids from"),
         (with_meta(relations=["\ud800"]), "not valid text"),
-        (with_meta(relations=7), "not a distribution"),
+        (with_meta(relations=7), "relations: must be a list, is 7"),
         (with_meta(smoothing=-1), "smoothing=-1.0"),
-        (with_meta(smoothing=10**400), "not a distribution"),
-        (with_meta(temperature=float("nan")), "temperature=nan"),
-        (with_meta(temperature=None), "not a distribution"),
-        (with_meta(embedding="other"), "other"),
-        (with_meta(embedding=[]), "not a distribution"),
+        (with_meta(smoothing=10**400), "smoothing: must be a number, is 1000"),
+        (with_meta(temperature=float("nan")), "NaN is not a number"),
+        (with_meta(temperature=None), "temperature: must be a number, is None"),
+        (with_meta(embedding="other"), "embedding: must be null or 'features' or 'factors', is 'other'"),
+        (with_meta(embedding=[]), "embedding: must be null"),
         (with_meta(embedding=None), "entries are missing, or there are too many"),
-        (with_meta(n_iter=3), "factors of different shapes"),
-        (with_meta(n_iter="3"), "not a distribution"),
+        (with_meta(n_iter=3), "factors of different shapes, or n_iter is not"),
+        (with_meta(n_iter="3"), "n_iter: must be a whole number, is '3'"),
+        (with_meta(arrays_sha256={"head": ""}), "has changed, or arrays_sha256 has"),
         (with_array("meta", lambda _: np.frombuffer(b"[" * 100_000, dtype=np.uint8)), "not a distribution"),
         (with_array("meta", lambda _: np.frombuffer(b"\xff", dtype=np.uint8)), "not a distribution"),
         (with_array("meta", lambda _: np.frombuffer(b"[1]", dtype=np.uint8)), "not a distribution"),
         (lambda arrays: arrays.pop("meta"), "meta"),
         (lambda arrays: arrays.pop("labels"), "entries are missing"),
         (lambda arrays: arrays.update(more=np.zeros(1)), "too many"),
+        (with_array("head_weights", lambda x: x * 2), "head_weights has changed"),
         (with_array("triples", lambda x: x[:, :2]), "shape"),
         (with_array("triples", lambda x: x + 50), "ids from"),
         (with_array("triples", lambda x: -x), "ids from"),
@@ -360,3 +370,35 @@ def test_a_file_that_does_not_add_up_is_refused(
 ) -> None:
     changed(path, change)
     refused(path, message)
+
+
+def test_a_changed_document_is_refused(path: Path) -> None:
+    content = saved(PLAIN, path)
+    changed_content = content.replace(b'"smoothing": 0.0', b'"smoothing": 0.1')
+    assert changed_content != content
+    path.write_bytes(changed_content)
+    refused(path, "Bad CRC-32")
+
+    def change(arrays: Arrays) -> None:
+        text = arrays["meta"].tobytes().replace(b'"smoothing": 0.0', b'"smoothing": 0.1')
+        arrays["meta"] = np.frombuffer(text, dtype=np.uint8)
+
+    path.unlink()
+    changed(path, change)
+    refused(path, "checksum: does not match")
+
+
+# ── other versions
+
+
+def test_a_file_of_the_first_version_is_read(dist: TripleDistribution, path: Path) -> None:
+    write_distribution_0_1(dist, path)
+    again = load_distribution(path)
+    assert again.graph == dist.graph
+    assert again.draw(500, seed=4).tobytes() == dist.draw(500, seed=4).tobytes()
+
+
+def test_a_file_of_a_later_version_needs_a_later_nnmfaug(path: Path) -> None:
+    changed(path, with_meta(version=3, something="new"))
+    with pytest.raises(DataError, match="written by a newer nnmfaug: update nnmfaug"):
+        load_distribution(path)

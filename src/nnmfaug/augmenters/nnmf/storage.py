@@ -6,12 +6,15 @@ since they follow from the triples.
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nnmfaug.augmenters.nnmf.distribution import TripleDistribution
 from nnmfaug.augmenters.nnmf.law import ClusterLaw
@@ -24,11 +27,11 @@ from nnmfaug.core.errors import DataError
 from nnmfaug.graph.keys import unique_triples
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import Vocabulary
+from nnmfaug.io.documents import Schema, encode, parse, refusing, seal, unseal
 from nnmfaug.io.files import replacing
-from nnmfaug.io.npz import BROKEN, Arrays, read_arrays, write_arrays
+from nnmfaug.io.npz import Arrays, read_arrays, write_arrays
+from nnmfaug.io.shapes import check_shape
 
-FORMAT = "nnmfaug distribution"
-VERSION = 1
 MAX_WEIGHT = 1e100
 """Maximum weight in a file: the product of two sums of such weights is still finite."""
 _LAW = ("cluster_weights", "head_weights", "tail_weights", "heads_allowed", "tails_allowed", "relations_allowed")
@@ -36,7 +39,22 @@ _TYPES = {"meta": "|u1", "triples": "<i4", "excluded": "<i4", "labels": "<i4"}
 _TYPES |= dict(zip(_LAW, ("<f8", "<f8", "<f8", "|b1", "|b1", "|b1"), strict=True))
 """The type of each entry; those of an embedding are floats."""
 _PARTS = {None: (), "features": ("features",), "factors": ("head", "tail", "objective")}
-"""The entries of each kind of embedding."""
+"""The arrays of each kind of embedding."""
+SCHEMA = Schema(
+    "nnmfaug distribution",
+    2,
+    {
+        "entities": [str],
+        "relations": [str],
+        "smoothing": float,
+        "temperature": float,
+        "embedding": (None, "features", "factors"),
+        "n_iter?": int,
+        "converged?": bool,
+        "arrays_sha256?": {"*": str},
+    },
+)
+"""The entry ``meta``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +64,10 @@ class StoredFeatures:
     features: Array
 
 
-def save_distribution(dist: TripleDistribution, path: str | Path) -> None:
+def save_distribution(dist: TripleDistribution, path: str | Path, *, overwrite: bool = False) -> None:
     """Write a distribution to a file. The excluded graphs are joined into one.
+
+    A file that exists is a ``FileExistsError`` unless ``overwrite``.
 
     Examples
     --------
@@ -60,9 +80,10 @@ def save_distribution(dist: TripleDistribution, path: str | Path) -> None:
     meta = _meta(dist)
     arrays = _arrays(dist, _PARTS[meta["embedding"]])
     _check_equal(dist, _restore(meta, arrays))
-    text = json.dumps(meta, ensure_ascii=False, sort_keys=True)
-    arrays["meta"] = np.frombuffer(text.encode(), dtype=np.uint8)
-    with replacing(Path(path)) as draft:
+    meta["arrays_sha256"] = {name: _checksum(values) for name, values in arrays.items()}
+    text = json.dumps(seal(SCHEMA, meta), ensure_ascii=False, sort_keys=True)
+    arrays["meta"] = np.frombuffer(encode(text), dtype=np.uint8)
+    with replacing(Path(path), overwrite=overwrite) as draft:
         write_arrays(draft, arrays)
 
 
@@ -70,8 +91,7 @@ def _meta(dist: TripleDistribution) -> dict[str, Any]:
     """The names and settings of a distribution."""
     names = dist.graph.vocabulary
     embedding = dist.factors
-    meta: dict[str, Any] = {"format": FORMAT, "version": VERSION}
-    meta |= {"entities": names.entities, "relations": names.relations}
+    meta: dict[str, Any] = {"entities": names.entities, "relations": names.relations}
     meta |= {name: float(getattr(dist.law.relation_law, name)) for name in ("smoothing", "temperature")}
     meta["embedding"] = None if embedding is None else "features"
     if isinstance(embedding, Factors):
@@ -111,19 +131,26 @@ def load_distribution(path: str | Path) -> TripleDistribution:
     path = Path(path)
     if not path.is_file():
         raise DataError("no such file: save_distribution writes one", path=path)
-    path.open("rb").close()  # a file without permission to read raises OSError, not DataError
-    try:
-        arrays = read_arrays(path, _TYPES)
-        meta = json.loads(arrays.pop("meta").tobytes())
-        require(meta["format"] == FORMAT, f"its format is not {FORMAT!r}")
-        require(meta["version"] == VERSION, f"it has version {meta['version']!r}, not {VERSION}")
-        expected = {*_TYPES, *_PARTS[meta["embedding"]]} - {"meta"}
-        require(set(arrays) == expected, "entries are missing, or there are too many")
-        return _restore(meta, arrays)
-    except BROKEN as error:
-        reason = str(error) or type(error).__name__
     todo = "fit and save it again, or use the nnmfaug that wrote it"
-    raise DataError(f"not a distribution that this nnmfaug can read: {todo} ({reason})", path=path)
+    with refusing(path, f"not a distribution that this nnmfaug can read: {todo}"):
+        arrays = read_arrays(path, _TYPES)
+        meta = unseal(parse(arrays.pop("meta").tobytes()), SCHEMA)
+        expected = {*_TYPES, *_PARTS[meta["embedding"]]} - {"meta"}
+        require(set(arrays) == expected, "entries are missing, or there are too many for this embedding")
+        dist = _restore(meta, arrays)
+        _check_intact(arrays, meta.get("arrays_sha256", {}))
+    return dist
+
+
+def _checksum(values: NDArray[Any]) -> str:
+    return hashlib.sha256(values.tobytes()).hexdigest()
+
+
+def _check_intact(arrays: Arrays, checksums: Mapping[str, str]) -> None:
+    """Raise if an array has changed since it was written."""
+    for name, values in arrays.items():
+        is_intact = not checksums or checksums.get(name) == _checksum(values)
+        require(is_intact, f"{name} has changed, or arrays_sha256 has")
 
 
 def _restore(meta: dict[str, Any], arrays: Arrays) -> TripleDistribution:
@@ -160,6 +187,8 @@ def _embedding(meta: dict[str, Any], arrays: Arrays, n: int) -> Embedding | None
     require(all(x.ndim == 2 and len(x) == n for x in parts[:2]), "an embedding needs one row per entity")
     if len(parts) < 2:
         return StoredFeatures(parts[0]) if parts else None
+    check_shape(meta, {"n_iter": int, "converged": bool, "*": object})
     head, tail, objective = parts
-    require(head.shape == tail.shape and objective.shape == (meta["n_iter"] + 1,), "factors of different shapes")
-    return Factors(head, tail, tuple(objective.tolist()), len(objective) - 1, bool(meta["converged"]))
+    good_shapes = head.shape == tail.shape and objective.shape == (meta["n_iter"] + 1,)
+    require(good_shapes, f"factors of different shapes, or n_iter is not {len(objective) - 1}")
+    return Factors(head, tail, tuple(objective.tolist()), meta["n_iter"], meta["converged"])
