@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import os
 import re
 import sys
 import tarfile
@@ -18,6 +19,7 @@ from hypothesis import given, strategies as st
 
 import nnmfaug as na
 from nnmfaug.io.datasets import DATASETS
+from nnmfaug.io.formats.ids import LIBKGE, OPENKE, IdLayout
 from nnmfaug.io.write import Layout
 from tests.io.files import FEW
 from tests.io.toys import ROWS, TEST, TRAIN, VALID, digests, graph, splits_of, text, toy_folder
@@ -406,3 +408,30 @@ def test_an_unknown_path_is_an_error_that_lists_the_data_sets(tmp_path: Path) ->
         na.read_splits(str(tmp_path / "nowhere"))
     assert all(name in str(caught.value) for name in DATASETS)
     assert str(tmp_path / "nowhere") in str(caught.value)
+
+
+@pytest.mark.parametrize("layout", [OPENKE, LIBKGE], ids=lambda layout: layout.name)
+@pytest.mark.parametrize("missing", ["entities", "relations"])
+def test_a_missing_file_of_names_is_named_in_its_folder_or_archive(
+    toy: na.Splits, tmp_path: Path, layout: IdLayout, missing: str
+) -> None:
+    folder = tmp_path / "toy"
+    na.write_splits(toy, folder, cast("Layout", layout.name))
+    name = getattr(layout, missing)
+    (folder / name).unlink()
+    archive = tmp_path / "toy.tar.gz"
+    archive.write_bytes(gzip.compress(pack_tar(folder)))
+    train = layout.split.format("train")
+    for source, place in ((folder, folder), (archive, archive), ([folder / train] * 3, folder)):
+        with pytest.raises(na.DataError, match=r"no such file, but .* are both needed") as caught:
+            na.read_splits(source)
+        assert caught.value.path == str(place / name)
+
+
+@pytest.mark.parametrize("name", ["train2id.txt", "relation2id.txt", "train.txt"])
+def test_a_pipe_in_a_folder_does_not_wait_for_a_writer(toy: na.Splits, tmp_path: Path, name: str) -> None:
+    na.write_splits(toy, tmp_path, "openke")
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(na.DataError, match=r"regular|no such file|train"):
+        na.read_splits([tmp_path / "train2id.txt", tmp_path / name, tmp_path / "test2id.txt"])

@@ -86,6 +86,11 @@ class IdNames:
         return Vocabulary.from_names(self.entities, self.relations)
 
 
+def has_names(folder: Path, layout: IdLayout) -> bool:
+    """Whether a folder has files of names of a layout; one of them may be missing, which is an error later."""
+    return any((folder / name).is_file() for name in (layout.entities, layout.relations))
+
+
 def read_id_names(folder: Path, layout: IdLayout, options: ReadOptions) -> IdNames:
     """Read the files of names of a folder."""
     return IdNames(
@@ -96,6 +101,9 @@ def read_id_names(folder: Path, layout: IdLayout, options: ReadOptions) -> IdNam
 
 def read_names(path: Path, layout: IdLayout, options: ReadOptions) -> list[str]:
     """Return the names in the order of their ids, which must be 0, 1, 2 and so on."""
+    if not path.is_file():
+        msg = f"no such file, but {layout.entities} and {layout.relations} are both needed"
+        raise DataError(msg, path=path)
     names: dict[int, str] = {}
     for line, text in _lines_of_names(path, layout, options):
         name, number = _name_and_id(text, id_first=layout.id_first)
