@@ -10,6 +10,7 @@ from pathlib import Path
 
 from nnmfaug.io.options import ReadOptions
 from nnmfaug.io.stream import line_blocks, open_stream, text_blocks
+from nnmfaug.io.table import Tally
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,10 @@ class InputFile:
     options: ReadOptions
     scratch: Path
     keep_order: bool = False
+
+    def new_tally(self) -> Tally:
+        """Return a tally for its lines."""
+        return Tally(self.options.max_rejects)
 
     def delimiter(self, default: str) -> bytes:
         """Return the delimiter of the options, or the default of the format."""

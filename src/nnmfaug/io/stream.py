@@ -7,9 +7,10 @@ import codecs
 import gzip
 import io
 import os
+import re
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,9 @@ Unpacker = Callable[[IO[bytes]], IO[bytes]]
 
 BLOCK = 1 << 20
 """Number of bytes that are read at once."""
+
+GAP = re.compile(rb"(?<![^\n])\n{64,}+")
+"""Many empty lines in a row."""
 
 BZIP2_MARKS = (b"1AY&SY", b"\x17rE8P\x90")
 """The bytes after the level in a bzip2 file: a block, or the end. BZh alone may be the beginning of a name."""
@@ -267,3 +271,35 @@ def line_blocks(blocks: Iterator[bytes], max_line: int) -> Iterator[bytes]:
         rest = unfinished_line + (b"\r" if ends_with_cr else b"")
     if rest:
         yield rest.removesuffix(b"\r") + b"\n"
+
+
+def separate_gaps(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Let many empty lines in a row be a block of their own, so that nobody looks at each of them."""
+    for block in blocks:
+        place = 0
+        for gap in GAP.finditer(block):
+            if gap.start() > place:
+                yield block[place : gap.start()]
+            yield gap[0]
+            place = gap.end()
+        if place < len(block):
+            yield block[place:]
+
+
+def count_gap(block: bytes) -> int:
+    """Return the number of lines of a block if all are empty, else 0."""
+    return len(block) if not block.strip(b"\n") else 0
+
+
+def numbered_lines(blocks: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and the text of each line; of many empty lines in a row, only the last."""
+    number = 0
+    for block in separate_gaps(blocks):
+        n_empty = count_gap(block)
+        if n_empty:
+            number += n_empty
+            yield number, b""
+            continue
+        for line in block[:-1].split(b"\n"):
+            number += 1
+            yield number, line

@@ -58,7 +58,7 @@ def _read_rows(file: InputFile, format_name: Format, dialect: Dialect) -> Table:
 def _collect(file: InputFile, format_name: Format, dialect: Dialect) -> Table:
     """Collect the triples in the order of the file."""
     rows = Interner()
-    scanner = Scanner(dialect, row_adder(rows))
+    scanner = Scanner(dialect, row_adder(rows), file.new_tally())
     with file.lines() as blocks:
         scanner.scan(blocks)
     return rows.table(scanner.report(file, format_name))
@@ -97,7 +97,7 @@ def _copy_accepted(file: InputFile, format_name: Format, dialect: Dialect, targe
         def take_row(fields: list[bytes], _line: int) -> None:
             write(dialect.delimiter.join(fields) + b"\n")
 
-        scanner = Scanner(dialect, take_row)
+        scanner = Scanner(dialect, take_row, file.new_tally())
         scanner.scan(blocks, take_block=write if dialect.is_plain else None)
     return scanner.report(file, format_name)
 

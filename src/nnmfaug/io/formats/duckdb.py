@@ -33,6 +33,8 @@ COMPLETE_ROWS = "CREATE TEMP TABLE raw AS SELECT * FROM rows WHERE h <> '' AND r
 STORED_SIZES = """SELECT (SELECT sum(num_rows) FROM parquet_file_metadata($path)), sum(total_uncompressed_size)
     FROM parquet_metadata($path)"""
 
+NOT_ROWS = (duckdb.InvalidInputException, duckdb.NotImplementedException)
+"""Errors of DuckDB for lines that are not rows; the second for megabytes of empty lines."""
 MIN_ROW = len("h\tr\tt\n")
 """Number of bytes of the shortest row as a line."""
 MEMORY_SHARE = "60%"
@@ -88,7 +90,7 @@ def encode_lines(path: Path, delimiter: bytes, max_line: int, report: ReadReport
                     max_line_size = {2 * max_line}, buffer_size = {8 * max_line})""",
                 [str(path), delimiter.decode()],
             )
-        except duckdb.InvalidInputException:
+        except NOT_ROWS:
             return None
         table = _encode(db, report, keep_order=False)
         if len(table.ids) != report.accepted or _has_long_line(db, table, max_line):
