@@ -10,11 +10,12 @@ from typing import Annotated, Literal
 import typer
 
 import nnmfaug as na
-from nnmfaug.cli.console import Justify, count, fail, output, print_json, progress, say, table
+from nnmfaug.cli.console import Justify, count, fail, notes_of_warnings, output, print_json, progress, say, table
 from nnmfaug.cli.reading import AsJson, Graph, Reading, count_dropped, parse_amount, protect
 from nnmfaug.cli.stats_tables import show_stats
 from nnmfaug.io import datasets as data_sets
 from nnmfaug.io.detect import plain_suffix
+from nnmfaug.io.layout_names import check_names
 from nnmfaug.io.layouts import SPLIT_ADVICE
 from nnmfaug.io.write import WRITERS, Layout
 
@@ -56,9 +57,11 @@ def split(
         raise na.DataError(f"already split. To split it anew, first run: {advice}", path=file)
     n_valid = parse_amount(valid, len(source), "--valid")
     n_test = parse_amount(test, len(source), "--test")
-    splits = na.split(source, valid=n_valid, test=n_test, seed=seed, name=out.name)
-    protect(source, *(out.iterdir() if out.is_dir() else ()))
-    na.write_splits(splits, out, layout)
+    with notes_of_warnings():
+        check_names(source.vocabulary, layout, out)
+        splits = na.split(source, valid=n_valid, test=n_test, seed=seed, name=out.name)
+        protect(source, *(out.iterdir() if out.is_dir() else ()))
+        na.write_splits(splits, out, layout)
     sizes = {name: len(graph) for name, graph in splits.items()}
     if as_json:
         print_json({"folder": str(out), "layout": layout, "seed": seed, **sizes, **count_dropped(source)})
@@ -88,7 +91,8 @@ def convert(
     _check_target(graphs, part, source, target, layout)
     protect(graphs, *(target.iterdir() if target.is_dir() else (target,)))
     if isinstance(part, na.Splits):
-        na.write_splits(part, target, layout or "pykeen")
+        with notes_of_warnings():
+            na.write_splits(part, target, layout or "pykeen")
         n_triples = sum(len(graph) for _, graph in part.items())
     else:
         na.write_triples(part, target, prefix=reading.options.prefix)

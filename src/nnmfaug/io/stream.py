@@ -28,6 +28,8 @@ Unpacker = Callable[[IO[bytes]], IO[bytes]]
 
 BLOCK = 1 << 20
 """Number of bytes that are read at once."""
+N_FIRST_BYTES = 512
+"""Number of bytes that tell a binary file from a text, and its encoding."""
 
 GAP = re.compile(rb"(?<![^\n])\n{64,}+")
 """Many empty lines in a row."""
@@ -185,7 +187,7 @@ def text_blocks(stream: IO[bytes], shown: str, encoding: str) -> Iterator[bytes]
 
 def _utf8_blocks(stream: IO[bytes], shown: str) -> Iterator[bytes]:
     block = stream.read(BLOCK)
-    _refuse_wide(block[:512], shown)
+    _refuse_wide(block[:N_FIRST_BYTES], shown)
     block = block.removeprefix(codecs.BOM_UTF8)
     while block:
         yield block
