@@ -26,7 +26,7 @@ def main() -> int:
     for area in areas:
         numbers = _numbers(arguments.first, arguments.cases, arguments.minutes / len(areas))
         outcomes = list(run_cases(area, arguments.seed, numbers))
-        _print_summary(area, outcomes)
+        _print_summary(area, arguments.seed, outcomes)
         failures = [outcome for outcome in outcomes if outcome.failure]
         _keep(area, arguments.seed, failures)
         n_failures += len(failures)
@@ -52,7 +52,7 @@ def _numbers(first: int, n_cases: int | None, minutes: float) -> Iterator[int]:
     yield from itertools.takewhile(lambda _: time.monotonic() < end, itertools.count(first))
 
 
-def _print_summary(area: Area, outcomes: list[Outcome]) -> None:
+def _print_summary(area: Area, seed: int, outcomes: list[Outcome]) -> None:
     answers = Counter(outcome.answer for outcome in outcomes if not outcome.failure)
     n_failures = sum(bool(outcome.failure) for outcome in outcomes)
     slowest = max(outcomes, key=lambda outcome: outcome.cpu)
@@ -64,7 +64,7 @@ def _print_summary(area: Area, outcomes: list[Outcome]) -> None:
         "largest": f"{largest.megabytes:,.0f} MB (case {largest.number})",
         "failures": f"{n_failures:,}",
     }
-    _say(area.name)
+    _say(f"{area.name}, seed {seed}")
     for name, value in rows.items():
         _say(f"  {name:<18} {value}")
 
