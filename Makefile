@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup demo test quick check format pictures bench kill-test audit clean
+.PHONY: help setup demo test quick fuzz check format pictures bench kill-test audit clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -38,6 +38,11 @@ LIGHT := core graph io augmenters evaluation
 
 quick: check  ## lint, types, and the tests that do not train
 	NNMFAUG_QUICK=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(LIGHT:%=tests/%) tests/quality $(LIGHT:%=src/nnmfaug/%)
+
+MINUTES ?= 5
+
+fuzz: setup  ## damaged files for all readers, for MINUTES (default 5)
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $$(date +%j)
 
 check: setup  ## format, lint, types, layers
 	$(BIN)/ruff format --check .

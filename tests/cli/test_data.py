@@ -146,6 +146,30 @@ def test_a_data_set_that_has_splits_is_not_split_again(tmp_path: Path) -> None:
     assert "umls: already split" in done.stderr
 
 
+def test_a_quote_at_the_start_of_a_name_is_a_note_and_no_obstacle(tmp_path: Path) -> None:
+    rows = [('"quoted"', "likes", "b"), *ROWS]
+    na.write_triples(na.KnowledgeGraph.from_labels(rows), tmp_path / "graph.csv")
+    done = run("split", "graph.csv", "-o", "parts", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr.count("PyKEEN's reader would merge lines") == 1
+    assert "--layout openke" in done.stderr
+    assert sorted(na.read_splits(tmp_path / "parts").together().labels()) == sorted(rows)
+    done = run("convert", "parts", "again", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr.count("PyKEEN's reader would merge lines") == 1
+
+
+def test_a_name_that_cannot_be_written_is_named_before_anything_is_split(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    na.write_triples(na.KnowledgeGraph.from_labels([("tab\there", "likes", "b"), *ROWS]), tmp_path / "graph.csv")
+    monkeypatch.setattr(na, "split", None)
+    done = run("split", "graph.csv", "-o", "parts", cwd=tmp_path)
+    assert done.returncode == 2
+    assert r"'tab\there'" in done.stderr
+    assert not (tmp_path / "parts").exists()
+
+
 # convert
 
 

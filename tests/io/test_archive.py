@@ -24,6 +24,7 @@ import pytest
 
 import nnmfaug as na
 from nnmfaug.io.archive import unpack
+from tests.limited import answer
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -495,3 +496,80 @@ def test_an_archive_in_an_archive_is_not_read(temp: Path, tmp_path: Path) -> Non
         read_bytes(tar_bytes([member("train.txt", TAR)]), tmp_path / "outer.tar")
     with pytest.raises(na.DataError, match="packed twice"):
         read_bytes(tar_bytes([member("train.txt", gzip.compress(gzip.compress(LINE)))]), tmp_path / "outer.tar")
+
+
+DEPTHS = (300, 600, 900, 1200, 1500, 1800)
+
+
+@pytest.mark.parametrize("kind", ["tar", "zip"])
+def test_an_archive_of_folders_in_folders_is_refused(kind: str, temp: Path, tmp_path: Path) -> None:
+    names = ["a/" * depth + "x.txt" for depth in DEPTHS]
+    tar = tar_bytes([member(name, b"x") for name in names])
+    data = tar if kind == "tar" else zip_bytes([(name, b"x") for name in names])
+    with pytest.raises(na.DataError, match="more than 32 folders deep"):
+        read_bytes(data, tmp_path / f"deep.{kind}")
+    assert temp.exists()
+
+
+@pytest.fixture
+def deep_folder(tmp_path: Path) -> Iterator[Path]:
+    """Folders 1,200 deep, removed from the inside: shutil.rmtree would recurse."""
+    depths = range(1, 1201)
+    paths = [f"{tmp_path}/deep{'/a' * depth}" for depth in depths]
+    (tmp_path / "deep").mkdir()
+    for path in paths:
+        os.mkdir(path)  # noqa: PTH102 (Path would parse each)
+    yield tmp_path / "deep"
+    for path in reversed(paths):
+        os.rmdir(path)  # noqa: PTH106
+
+
+def test_a_folder_of_folders_in_folders_is_refused(deep_folder: Path) -> None:
+    with pytest.raises(na.DataError, match="more than 32 deep"):
+        na.read_any(deep_folder)
+
+
+@pytest.mark.parametrize("depth", [5, 30])
+def test_folders_may_be_nested(depth: int, tmp_path: Path) -> None:
+    name = "a/" * depth
+    data = tar_bytes([member(f"{name}{part}", rows) for part, rows in PARTS.items()])
+    assert digests(read_bytes(data, tmp_path / "deep.tar")) == DIGESTS
+
+
+def pax_tar(headers: dict[str, str]) -> bytes:
+    info, data = member("train.txt", PARTS["train.txt"])
+    info.pax_headers = headers
+    return tar_bytes([(info, data)])
+
+
+@pytest.mark.parametrize("word", ["comment", "GNU.sparse.size", "path"])
+def test_a_long_number_in_a_header_of_a_tar_is_refused(word: str, tmp_path: Path) -> None:
+    path = tmp_path / "digits.tar"
+    path.write_bytes(pax_tar({word: "1" * 900_000}))
+    assert "a number in a header is too long" in answer(path)
+
+
+def test_a_long_header_of_a_tar_is_refused(temp: Path, tmp_path: Path) -> None:
+    with pytest.raises(na.DataError, match="a header is too long"):
+        read_bytes(pax_tar({"comment": "x" * (1 << 21)}), tmp_path / "long.tar")
+    assert temp.exists()
+
+
+def test_words_for_all_members_of_a_tar_are_limited(tmp_path: Path) -> None:
+    words = {f"word{i}": "x" for i in range(2000)}
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", pax_headers=words) as tar:
+        for info, data in (*toy_members(), member("b" * 200)):
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    with pytest.raises(na.DataError, match="a header is too long"):
+        read_bytes(buffer.getvalue(), tmp_path / "words.tar")
+
+
+def test_an_lzma_dictionary_larger_than_the_memory_is_refused(tmp_path: Path) -> None:
+    data = bytearray(zip_bytes(list(PARTS.items()), zipfile.ZIP_LZMA))
+    properties = data.index(b"train.txt") + len("train.txt") + 4  # behind two numbers: version, length
+    data[properties + 1 : properties + 5] = b"\xff\xff\xff\xff"
+    path = tmp_path / "dictionary.zip"
+    path.write_bytes(data)
+    assert "not a readable archive" in answer(path, memory=2 << 30)

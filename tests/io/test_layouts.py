@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import os
 import re
 import sys
 import tarfile
@@ -18,9 +19,11 @@ from hypothesis import given, strategies as st
 
 import nnmfaug as na
 from nnmfaug.io.datasets import DATASETS
+from nnmfaug.io.formats.ids import LIBKGE, OPENKE, IdLayout
 from nnmfaug.io.write import Layout
 from tests.io.files import FEW
 from tests.io.toys import ROWS, TEST, TRAIN, VALID, digests, graph, splits_of, text, toy_folder
+from tests.names import TAME_NAMES, WILD_NAMES
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -129,10 +132,13 @@ def test_an_unknown_layout_is_refused_with_the_known_ones(toy: na.Splits, tmp_pa
 
 BAD_NAMES: list[tuple[Layout, str]] = [
     *((layout, name) for layout in LAYOUTS for name in ("a\tb", "a\nb", "a\rb", "\n")),
-    ("pykeen", '"quoted'),
-    ("dglke", " a"),
-    ("dglke", "a "),
-    ("dglke", "\u3000a"),
+]
+TRAPPED_NAMES: list[tuple[Layout, str, str]] = [
+    ("pykeen", '"quoted', "PyKEEN's reader would merge lines"),
+    ("pykeen", '"', "PyKEEN's reader would merge lines"),
+    ("dglke", " a", "DGL-KE's reader would strip white space"),
+    ("dglke", "a ", "DGL-KE's reader would strip white space"),
+    ("dglke", "\u3000a", "DGL-KE's reader would strip white space"),
 ]
 
 
@@ -144,6 +150,75 @@ def test_a_name_the_layout_cannot_hold_is_refused_and_nothing_is_left(
     with pytest.raises(na.DataError, match=re.escape(repr(name))):
         na.write_splits(bad, tmp_path / "new", layout)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("layout", "name", "effect"), TRAPPED_NAMES)
+def test_a_name_that_another_reader_would_change_is_written_with_a_warning(
+    tmp_path: Path, layout: Layout, name: str, effect: str
+) -> None:
+    trapped = splits_of([*TRAIN, (name, "likes", "b")], VALID, [("a", "likes", name)])
+    with pytest.warns(UserWarning, match=re.escape(repr(name)) + ".*" + effect) as caught:
+        na.write_splits(trapped, tmp_path / "new", layout)
+    assert len(caught) == 1
+    assert digests(na.read_splits(tmp_path / "new")) == digests(trapped)
+
+
+def test_all_names_that_another_reader_would_change_are_one_warning(tmp_path: Path) -> None:
+    rows = [(f'"{i}', "likes", f'"{i + 1}') for i in range(5)]
+    with pytest.warns(UserWarning, match="and 5 more like it") as caught:
+        na.write_splits(splits_of(rows, rows[:1], rows[1:]), tmp_path / "new")
+    assert len(caught) == 1
+
+
+LOOKALIKES = [
+    ("from", "type", "to"),
+    ("node1", "label", "node2"),
+    ("object", "predicate", "subject"),
+    ("<x:a>", "<x:b>", "<x:c> ."),
+    ("_:a", "<x:b>", "_:c ."),
+    ("@prefix x: <x:a>", "r", "b"),
+    ("base <x", "r", "b"),
+    ("\ufeffa", "r", "b"),
+    ("PK\x03\x04", "r", "b"),
+    ("PAR1\x15", "r", "b"),
+    ("BZh91AY&SY", "r", "b"),
+]
+"""Triples that would be something else at the top of a file."""
+
+
+@pytest.mark.parametrize("layout", ["pykeen", "dglke"])
+@pytest.mark.parametrize("row", LOOKALIKES, ids=lambda row: row[0])
+def test_a_triple_that_would_be_something_else_at_the_top_goes_below_another(
+    tmp_path: Path, layout: Layout, row: tuple[str, str, str]
+) -> None:
+    rows = sorted([row, ("\u9999", "r", "b"), ("#x", "r", "b")])
+    lookalikes = splits_of(rows, rows, rows)
+    na.write_splits(lookalikes, tmp_path / "out", layout)
+    assert digests(na.read_splits(tmp_path / "out")) == digests(lookalikes)
+    if layout == "pykeen":
+        assert pykeen_rows(tmp_path / "out" / "train.txt") == rows
+
+
+@pytest.mark.parametrize("row", LOOKALIKES, ids=lambda row: row[0])
+def test_a_triple_that_would_be_something_else_and_is_alone_is_refused_with_the_cure(
+    tmp_path: Path, row: tuple[str, str, str]
+) -> None:
+    alone = splits_of([("a", "r", "b"), row], [row])
+    with pytest.raises(na.DataError, match=r"valid\.txt: .*--layout openke"):
+        na.write_splits(alone, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    na.write_splits(alone, tmp_path / "out", "openke")
+    assert digests(na.read_splits(tmp_path / "out")) == digests(alone)
+
+
+def test_names_of_zeros_between_letters_are_not_read_as_another_encoding(tmp_path: Path) -> None:
+    rows = [(f"\0a\0b\0{i}\0", "\0r\0s\0", f"\0c\0d\0{i}\0") for i in range(100)]
+    zeros = splits_of(rows, rows[:1], [("a", "r", "b"), *rows])
+    try:
+        na.write_splits(zeros, tmp_path / "out")
+    except na.DataError:
+        return
+    assert digests(na.read_splits(tmp_path / "out")) == digests(zeros)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -189,11 +264,13 @@ def test_pykeen_reads_the_triples_of_its_layout(nasty_splits: na.Splits, tmp_pat
         (" ", " ", " "),
     ],
 )
-def test_pykeen_reads_an_odd_triple_as_written_or_it_is_refused(tmp_path: Path, row: tuple[str, str, str]) -> None:
+def test_pykeen_reads_an_odd_triple_as_written_or_somebody_says_no(
+    tmp_path: Path, row: tuple[str, str, str]
+) -> None:
     given_splits = splits_of([row], [row], [row])
     try:
         na.write_splits(given_splits, tmp_path / "out", "pykeen", overwrite=True)
-    except na.DataError:
+    except (na.DataError, UserWarning):
         assert not (tmp_path / "out").exists()
         return
     assert pykeen_rows(tmp_path / "out" / "train.txt") == [row]
@@ -205,19 +282,24 @@ rows = st.lists(st.tuples(names, names, names), min_size=1, max_size=6)
 
 @FEW
 @given(rows=rows)
-def test_pykeen_reads_any_names_as_written_or_they_are_refused(
+def test_pykeen_reads_any_names_as_written_or_somebody_says_no(
     rows: list[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("any") / "out"
     try:
         na.write_splits(splits_of(rows, rows, rows), folder, "pykeen", overwrite=True)
-    except na.DataError:
+    except (na.DataError, UserWarning):
         return
     assert pykeen_rows(folder / "train.txt") == sorted(set(rows))
 
 
+nasty_names = st.sampled_from((*TAME_NAMES, *WILD_NAMES)) | names
+nasty_rows = st.lists(st.tuples(nasty_names, nasty_names, nasty_names) | st.sampled_from(LOOKALIKES), min_size=1)
+
+
 @FEW
-@given(rows=rows, layout=st.sampled_from(LAYOUTS))
+@given(rows=nasty_rows, layout=st.sampled_from(LAYOUTS))
+@pytest.mark.filterwarnings("ignore:.*reader would:UserWarning")
 def test_any_names_are_read_back_or_refused(
     rows: list[tuple[str, str, str]], layout: Layout, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -406,3 +488,30 @@ def test_an_unknown_path_is_an_error_that_lists_the_data_sets(tmp_path: Path) ->
         na.read_splits(str(tmp_path / "nowhere"))
     assert all(name in str(caught.value) for name in DATASETS)
     assert str(tmp_path / "nowhere") in str(caught.value)
+
+
+@pytest.mark.parametrize("layout", [OPENKE, LIBKGE], ids=lambda layout: layout.name)
+@pytest.mark.parametrize("missing", ["entities", "relations"])
+def test_a_missing_file_of_names_is_named_in_its_folder_or_archive(
+    toy: na.Splits, tmp_path: Path, layout: IdLayout, missing: str
+) -> None:
+    folder = tmp_path / "toy"
+    na.write_splits(toy, folder, cast("Layout", layout.name))
+    name = getattr(layout, missing)
+    (folder / name).unlink()
+    archive = tmp_path / "toy.tar.gz"
+    archive.write_bytes(gzip.compress(pack_tar(folder)))
+    train = layout.split.format("train")
+    for source, place in ((folder, folder), (archive, archive), ([folder / train] * 3, folder)):
+        with pytest.raises(na.DataError, match=r"no such file, but .* are both needed") as caught:
+            na.read_splits(source)
+        assert caught.value.path == str(place / name)
+
+
+@pytest.mark.parametrize("name", ["train2id.txt", "relation2id.txt", "train.txt"])
+def test_a_pipe_in_a_folder_does_not_wait_for_a_writer(toy: na.Splits, tmp_path: Path, name: str) -> None:
+    na.write_splits(toy, tmp_path, "openke")
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(na.DataError, match=r"regular|no such file|train"):
+        na.read_splits([tmp_path / "train2id.txt", tmp_path / name, tmp_path / "test2id.txt"])

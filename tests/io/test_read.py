@@ -14,6 +14,7 @@ from nnmfaug import (
     DataError,
     KnowledgeGraph,
     ReadOptions,
+    read_any,
     read_generated,
     read_triples,
 )
@@ -162,3 +163,11 @@ def test_an_entity_does_not_pass_for_a_relation(tmp_path: Path) -> None:
     vocabulary = KnowledgeGraph.from_labels([("a", "r", "b")]).vocabulary
     with pytest.raises(DataError, match="the relation 'a' is not a name"):
         read_generated(put(tmp_path, "a\ta\tb\n"), vocabulary)
+
+
+def test_a_file_that_the_system_does_not_let_read_is_an_error_that_names_it() -> None:
+    path = Path("/proc/self/mem")
+    if not path.exists():
+        pytest.skip("needs Linux")
+    with pytest.raises(DataError, match=r"/proc/self/mem: cannot be read"):
+        read_any(path)

@@ -47,6 +47,17 @@ def test_utf_16_is_refused_with_the_cure_and_read_when_named(tmp_path: Path, enc
     assert read(path, ReadOptions(encoding="utf-16"))[0] == [("a", "r", "b"), ("käse 🧀", "r", "b")]
 
 
+@pytest.mark.parametrize("encoding", ["utf-32", "utf-32-be", "utf-32-le"])
+@pytest.mark.parametrize("marked", [True, False])
+def test_utf_32_is_not_taken_for_utf_16(tmp_path: Path, encoding: str, *, marked: bool) -> None:
+    mark = "\ufeff" if marked and encoding != "utf-32" else ""
+    path = put(tmp_path, f"{mark}a\tr\tb\nc\tr\td\n".encode(encoding))
+    message = str(refusal(path))
+    cure = message.rpartition(" ")[2]
+    assert "this is UTF-32: pass --encoding utf-32" in message
+    assert read(path, ReadOptions(encoding=cure))[0] == [("a", "r", "b"), ("c", "r", "d")]
+
+
 @pytest.mark.parametrize("encoding", ["utf-16-be", "utf-16-le"])
 def test_utf_16_without_a_mark_is_refused_with_the_cure(tmp_path: Path, encoding: str) -> None:
     path = put(tmp_path, "a\tr\tb\nc\tr\td".encode(encoding))

@@ -10,13 +10,14 @@ from typing import Annotated, Literal
 import typer
 
 import nnmfaug as na
-from nnmfaug.cli.console import Justify, count, fail, output, print_json, progress, say, table
+from nnmfaug.cli.console import Justify, count, fail, notes_of_warnings, output, print_json, progress, say, table
 from nnmfaug.cli.reading import AsJson, Graph, Overwrite, Reading, count_dropped, parse_amount, protect
 from nnmfaug.cli.stats_tables import show_stats
 from nnmfaug.core.commands import command
 from nnmfaug.io import datasets as data_sets
 from nnmfaug.io.detect import plain_suffix
 from nnmfaug.io.folder import check_set
+from nnmfaug.io.layout_names import check_names
 from nnmfaug.io.layouts import split_command
 from nnmfaug.io.preflight import check_files, check_folder
 from nnmfaug.io.write import WRITERS, Layout, layout_files
@@ -64,10 +65,12 @@ def split(
         raise na.DataError(f"already split. To split it anew, first run: {advice}", path=file)
     n_valid = parse_amount(valid, len(source), "--valid")
     n_test = parse_amount(test, len(source), "--test")
-    splits = na.split(source, valid=n_valid, test=n_test, seed=seed, name=out.name)
-    protect(source, *(out.iterdir() if out.is_dir() else ()))
     settings = {"seed": seed, "source_sha256": source.digest(), "source_triples": len(source)}
-    na.write_splits(splits, out, layout, overwrite=overwrite, settings=settings)
+    with notes_of_warnings():
+        check_names(source.vocabulary, layout, out)
+        splits = na.split(source, valid=n_valid, test=n_test, seed=seed, name=out.name)
+        protect(source, *(out.iterdir() if out.is_dir() else ()))
+        na.write_splits(splits, out, layout, overwrite=overwrite, settings=settings)
     sizes = {name: len(graph) for name, graph in splits.items()}
     if as_json:
         print_json({"folder": str(out), "layout": layout, "seed": seed, **sizes, **count_dropped(source)})
@@ -102,7 +105,8 @@ def convert(
     _check_target(graphs, part, source, target, layout)
     protect(graphs, *(target.iterdir() if target.is_dir() else (target,)))
     if isinstance(part, na.Splits):
-        na.write_splits(part, target, layout or "pykeen", overwrite=overwrite)
+        with notes_of_warnings():
+            na.write_splits(part, target, layout or "pykeen", overwrite=overwrite)
         n_triples = sum(len(graph) for _, graph in part.items())
     else:
         na.write_triples(part, target, prefix=reading.options.prefix, overwrite=overwrite)

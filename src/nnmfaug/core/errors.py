@@ -21,7 +21,13 @@ class DataError(ValueError):
         self.path = None if path is None else str(path)
         self.line = line
         place = self.path if line is None else f"{path}:{line}"
+        self._message = message
         super().__init__(message if path is None else f"{place}: {message}")
+
+    def with_text(self, old: str, new: str) -> DataError:
+        """Return the same error with one text, such as a temporary path, replaced by another."""
+        path = None if self.path is None else self.path.replace(old, new)
+        return DataError(self._message.replace(old, new), path=path, line=self.line)
 
 
 class SamplingError(RuntimeError):

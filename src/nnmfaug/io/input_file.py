@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 
-from nnmfaug.core.errors import DataError
 from nnmfaug.io.options import ReadOptions
 from nnmfaug.io.stream import line_blocks, open_stream, text_blocks
+from nnmfaug.io.table import Tally
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,9 @@ class InputFile:
     scratch: Path
     keep_order: bool = False
 
-    def check(self) -> None:
-        """Raise with advice unless the path is a regular file."""
-        if self.path.is_dir():
-            raise DataError("a folder, but one file of triples is needed: use read_splits", path=self.shown)
-        if not self.path.exists():
-            raise DataError("no such file; use read_splits for a named data set", path=self.shown)
-        if not self.path.is_file():
-            raise DataError("not a regular file: save its content to a file first", path=self.shown)
+    def new_tally(self) -> Tally:
+        """Return a tally for its lines."""
+        return Tally(self.options.max_rejects)
 
     def delimiter(self, default: str) -> bytes:
         """Return the delimiter of the options, or the default of the format."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +15,10 @@ from nnmfaug.graph.vocabulary import Vocabulary
 from nnmfaug.io import datasets
 from nnmfaug.io.archive import unpack
 from nnmfaug.io.detect import is_archive
-from nnmfaug.io.formats.ids import DICTS, LIBKGE, OPENKE, read_id_names, read_ids
+from nnmfaug.io.formats.ids import DICTS, LIBKGE, OPENKE, has_names, read_id_names, read_ids
 from nnmfaug.io.options import ReadOptions
 from nnmfaug.io.read import read_triples
+from nnmfaug.io.resources import memory_errors
 from nnmfaug.io.split_files import SplitFiles, find_split_files
 from nnmfaug.io.stream import Limits, open_stream
 from nnmfaug.io.temporary import scratch_folder
@@ -50,7 +52,8 @@ def read_any(source: Source, options: ReadOptions | None = None) -> Splits | Kno
     """Read splits from a data set, a folder or three files, and a graph from one file."""
     options = options or ReadOptions()
     if isinstance(source, list | tuple):
-        return _read_three_files(source, options)
+        with memory_errors(", ".join(map(str, source))):
+            return _read_three_files(source, options)
     if not isinstance(source, str | Path):
         msg = f"source={source!r}: must be a name, a path, or three paths"
         raise TypeError(msg)
@@ -77,13 +80,14 @@ def _read_three_files(paths: Sequence[str | Path], options: ReadOptions) -> Spli
 
 
 def _read_path(path: Path, options: ReadOptions) -> Splits | KnowledgeGraph:
-    if path.is_dir():
-        return _read_folder(path, options)
-    if not path.is_file():
-        return read_triples(path, options)  # raises with advice
-    with open_stream(path, options.limits) as stream:
-        head = stream.read(512)
-    return _read_archive(path, options) if is_archive(head) else _read_file(path, options)
+    with memory_errors(path):
+        if path.is_dir():
+            return _read_folder(path, options)
+        if not path.is_file():
+            return read_triples(path, options)  # raises with advice
+        with open_stream(path, options.limits) as stream:
+            head = stream.read(512)
+        return _read_archive(path, options) if is_archive(head) else _read_file(path, options)
 
 
 def _read_archive(path: Path, options: ReadOptions) -> Splits:
@@ -94,7 +98,7 @@ def _read_archive(path: Path, options: ReadOptions) -> Splits:
         try:
             splits = _read_folder(root, options)
         except DataError as error:
-            raise DataError(str(error).replace(str(root), str(path))) from error
+            raise error.with_text(str(root), str(path)) from error
     graphs = {split: _rename_source(graph, str(root), str(path)) for split, graph in splits.items()}
     return Splits(path.name.split(".")[0], **graphs)
 
@@ -110,15 +114,14 @@ def _rename_source(graph: KnowledgeGraph, root: str, archive: str) -> KnowledgeG
 def _read_file(path: Path, options: ReadOptions) -> KnowledgeGraph:
     """Read one file of triples, which are ids if there is a file of names beside it."""
     for layout in (OPENKE, LIBKGE):
-        has_names = (path.parent / layout.entities).is_file()
-        if has_names and path.name.endswith(layout.split.format("")):
+        if has_names(path.parent, layout) and path.name.endswith(layout.split.format("")):
             names = read_id_names(path.parent, layout, options)
             return read_ids(path, layout, names, options).graph()
     return read_triples(path, options)
 
 
 def _read_folder(folder: Path, options: ReadOptions) -> Splits:
-    candidates = {home: find_split_files(home) for home in (folder, *_subfolders(folder))}
+    candidates = {home: find_split_files(home) for home in (folder, *_subfolders(folder, options.limits))}
     homes = {home: split_files for home, split_files in candidates.items() if split_files.files}
     if len(homes) != 1:
         where = ", ".join(map(str, homes)) or "none"
@@ -157,5 +160,31 @@ def _is_empty(path: Path) -> bool:
     return len(data) < 4 and data.strip(b" \r\n") in (b"", b"0")
 
 
-def _subfolders(folder: Path) -> list[Path]:
-    return [path for path in sorted(folder.rglob("*")) if path.is_dir() and not path.name.startswith((".", "__"))]
+def _subfolders(folder: Path, limits: Limits) -> list[Path]:
+    """Return the folders below a folder that are not hidden, sorted."""
+    paths = _folders_below(folder, limits)
+    return sorted(path for path in paths if not path.name.startswith((".", "__")))
+
+
+def _folders_below(folder: Path, limits: Limits) -> Iterator[Path]:
+    """Yield all folders below a folder; links are not followed. Unlike rglob, this does not recurse."""
+    pending = [folder]
+    while pending:
+        parent = pending.pop()
+        for path in _folders_in(parent):
+            yield path
+            if not path.is_symlink():
+                pending.append(path)
+        depth = len(parent.parts) - len(folder.parts)
+        if depth > limits.max_depth:
+            raise DataError(
+                f"folders are more than {limits.max_depth} deep: name the one with the data", path=folder
+            )
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return [folder / entry.name for entry in entries if entry.is_dir()]
+    except PermissionError:
+        return []

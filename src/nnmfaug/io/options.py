@@ -14,6 +14,8 @@ Format = Literal["tsv", "csv", "kgtk", "parquet", "nt", "nq", "ttl"]
 
 N_SHOWN_LINES = 10
 """Number of bad lines that an error message shows."""
+MAX_BAD_LINES = 100_000
+"""Number of bad lines after which a file that must not have any is not read further."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,11 @@ class ReadOptions:
         check_argument("bad_lines", self.bad_lines, self.bad_lines in ("error", "skip"), "'error' or 'skip'")
         check_argument("encoding", self.encoding, _is_encoding(self.encoding), "a text encoding known to Python")
 
+    @property
+    def max_rejects(self) -> int | None:
+        """Number of bad lines after which reading stops; None if all are to be listed."""
+        return MAX_BAD_LINES if self.bad_lines == "error" else None
+
     def check(self, report: ReadReport, advice: str = "") -> ReadReport:
         """Return the report, or raise if it contains bad lines that are not tolerated, or no triples."""
         if report.rejected and self.bad_lines == "error":
@@ -82,6 +89,7 @@ def bad_lines_error(path: str, rejects: tuple[Reject, ...], advice: str = "") ->
     first, *others = rejects[:N_SHOWN_LINES]
     lines = [first.reason, *(f"{path}:{reject.line}: {reject.reason}" for reject in others)]
     count = f"{len(rejects)} bad lines" if len(rejects) > 1 else "1 bad line"
+    count += " or more" if len(rejects) >= MAX_BAD_LINES else ""
     shown = ", the first ten shown" if len(rejects) > N_SHOWN_LINES else ""
     cure = 'Correct the file, or skip these lines: --bad-lines skip, in Python ReadOptions(bad_lines="skip").'
     lines.append(f"{count}{shown}. {cure}{advice}")

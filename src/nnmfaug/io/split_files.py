@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from nnmfaug.core.errors import DataError
 from nnmfaug.io.detect import PACKED_SUFFIXES, SUFFIXES
-from nnmfaug.io.formats.ids import LIBKGE, OPENKE, IdLayout
+from nnmfaug.io.formats.ids import LIBKGE, OPENKE, IdLayout, has_names
 
 SPELLINGS = {"train": "train|training", "valid": "valid|validation|val|dev", "test": "test|testing"}
 """Split → its names in the names of files."""
@@ -32,7 +32,7 @@ def find_split_files(folder: Path) -> SplitFiles:
     """Return the files of the splits directly in a folder; none if there is no file of train."""
     for layout in (OPENKE, LIBKGE):
         files = {split: folder / layout.split.format(split) for split in SPELLINGS}
-        if files["train"].is_file() and (folder / layout.entities).is_file():
+        if files["train"].is_file() and has_names(folder, layout):
             return SplitFiles({split: path for split, path in files.items() if path.is_file()}, layout)
     groups = _group_by_prefix(folder)
     if not any("train" in group for group in groups.values()):

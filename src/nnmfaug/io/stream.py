@@ -7,9 +7,10 @@ import codecs
 import gzip
 import io
 import os
+import re
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,11 @@ Unpacker = Callable[[IO[bytes]], IO[bytes]]
 
 BLOCK = 1 << 20
 """Number of bytes that are read at once."""
+N_FIRST_BYTES = 512
+"""Number of bytes that tell a binary file from a text, and its encoding."""
+
+GAP = re.compile(rb"(?<![^\n])\n{64,}+")
+"""Many empty lines in a row."""
 
 BZIP2_MARKS = (b"1AY&SY", b"\x17rE8P\x90")
 """The bytes after the level in a bzip2 file: a block, or the end. BZh alone may be the beginning of a name."""
@@ -51,7 +57,15 @@ UNPACKERS: dict[bytes, Unpacker] = {
 }
 """First bytes of a packed file → its unpacker."""
 
-BYTE_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, *UNPACKERS)
+WIDE_MARKS = {
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),  # first, for it begins with the mark of UTF-16
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+}
+"""Encoding → its byte order marks."""
+WIDE_LETTERS = {"utf-32-le": (4, 0), "utf-32-be": (4, 3), "utf-16-le": (2, 0), "utf-16-be": (2, 1)}
+"""Encoding → bytes per character, and the byte that an English letter uses; its others are zero."""
+
+BYTE_MARKS = (codecs.BOM_UTF8, *WIDE_MARKS["utf-32"], *WIDE_MARKS["utf-16"], *UNPACKERS)
 """First bytes that are not part of a name: byte order marks, and marks of packed files."""
 
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, zstd.ZstdError, OSError)
@@ -74,6 +88,8 @@ class Limits:
         Largest number of files in an archive.
     max_line
         Longest line in bytes.
+    max_depth
+        Largest number of folders that contain one another.
     """
 
     max_bytes: int = 1 << 36
@@ -81,6 +97,21 @@ class Limits:
     free_bytes: int = 1 << 24
     max_members: int = 10_000
     max_line: int = 1 << 20
+    max_depth: int = 32
+
+    def excess(self, n_unpacked: int, n_packed: int) -> str:
+        """Say which limit an unpacked size exceeds; empty if none.
+
+        Examples
+        --------
+        >>> Limits().excess(10**9, 10**6)
+        'unpacks to more than 200 times its size'
+        """
+        if n_unpacked > self.max_bytes:
+            return f"unpacks to more than {self.max_bytes:,} bytes"
+        if n_unpacked > self.free_bytes + self.max_ratio * n_packed:
+            return f"unpacks to more than {self.max_ratio} times its size"
+        return ""
 
 
 class _Unpacked(io.RawIOBase):
@@ -112,25 +143,39 @@ class _Unpacked(io.RawIOBase):
         return len(data)
 
     def _check_limits(self, n_packed: int) -> None:
-        limits = self._limits
-        if self._n_unpacked > limits.max_bytes:
-            reason = f"unpacks to more than {limits.max_bytes:,} bytes"
-        elif self._n_unpacked > limits.free_bytes + limits.max_ratio * n_packed:
-            reason = f"unpacks to more than {limits.max_ratio} times its size"
-        else:
-            return
-        raise DataError(f"{reason}: if you trust it, unpack it yourself first", path=self._shown)
+        reason = self._limits.excess(self._n_unpacked, n_packed)
+        if reason:
+            raise DataError(f"{reason}: if you trust it, unpack it yourself first", path=self._shown)
 
 
 @contextmanager
 def open_stream(path: Path, limits: Limits, shown: str | None = None) -> Iterator[io.BufferedReader]:
     """Open a file; gzip, bzip2 and zstd are recognised by the first bytes and unpacked, whatever its name."""
+    check_file(path, shown)
     with path.open("rb") as file:
-        head = file.read(16)
-        file.seek(0)
+        head = _first_bytes(file, shown or str(path))
         unpack = next((unpacker for mark, unpacker in UNPACKERS.items() if head.startswith(mark)), None)
         source = unpack(file) if unpack else file
         yield io.BufferedReader(_Unpacked(file, source, shown or str(path), limits), BLOCK)
+
+
+def check_file(path: Path, shown: str | None = None) -> None:
+    """Raise with advice unless a path is a regular file: to open a pipe without a writer would wait for ever."""
+    if path.is_dir():
+        raise DataError("a folder, but one file of triples is needed: use read_splits", path=shown or path)
+    if not path.exists():
+        raise DataError("no such file; use read_splits for a named data set", path=shown or path)
+    if not path.is_file():
+        raise DataError("not a regular file: save its content to a file first", path=shown or path)
+
+
+def _first_bytes(file: IO[bytes], shown: str) -> bytes:
+    try:
+        head = file.read(16)
+    except OSError as error:  # a file of /proc, or of a broken disk
+        raise DataError(f"cannot be read ({error.strerror})", path=shown) from error
+    file.seek(0)
+    return head
 
 
 def text_blocks(stream: IO[bytes], shown: str, encoding: str) -> Iterator[bytes]:
@@ -142,7 +187,7 @@ def text_blocks(stream: IO[bytes], shown: str, encoding: str) -> Iterator[bytes]
 
 def _utf8_blocks(stream: IO[bytes], shown: str) -> Iterator[bytes]:
     block = stream.read(BLOCK)
-    _refuse_utf16(block[:512], shown)
+    _refuse_wide(block[:N_FIRST_BYTES], shown)
     block = block.removeprefix(codecs.BOM_UTF8)
     while block:
         yield block
@@ -175,17 +220,33 @@ def why_not_utf8(text: bytes) -> str:
     return ""
 
 
-def _refuse_utf16(head: bytes, shown: str) -> None:
-    """Raise if the text seems to be UTF-16, most of which is also valid UTF-8 with a zero at every other byte."""
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise DataError("this is UTF-16: pass --encoding utf-16", path=shown)
-    even = head[0::2]
-    odd = head[1::2]
-    for name, zeros, letters in (("utf-16-be", even, odd), ("utf-16-le", odd, even)):
-        half = len(letters) / 2
+def _refuse_wide(head: bytes, shown: str) -> None:
+    encoding = wide_encoding(head)
+    if encoding:
+        raise DataError(f"this is {encoding[:6].upper()}: pass --encoding {encoding}", path=shown)
+
+
+def wide_encoding(head: bytes) -> str:
+    r"""Return the encoding of text that seems to be UTF-16 or UTF-32; empty if it does not.
+
+    Most of it is also valid UTF-8, with zeros between the letters.
+
+    Examples
+    --------
+    >>> wide_encoding("a\tlikes\tb\n".encode("utf-32")), wide_encoding(b"a\tlikes\tb\n")
+    ('utf-32', '')
+    """
+    for encoding, marks in WIDE_MARKS.items():
+        if head.startswith(marks):
+            return encoding
+    for encoding, (width, place) in WIDE_LETTERS.items():
+        letters = head[place::width]
         n_visible = sum(letter > ord(" ") for letter in letters)
-        if zeros.count(0) > 1.4 * half and n_visible > half:
-            raise DataError(f"this is UTF-16: pass --encoding {name}", path=shown)
+        n_zeros = head.count(0) - letters.count(0)
+        n_others = max(len(head) - len(letters), 1)
+        if n_zeros > 0.7 * n_others and n_visible >= len(letters) / 2 > 0:
+            return encoding
+    return ""
 
 
 def line_blocks(blocks: Iterator[bytes], max_line: int) -> Iterator[bytes]:
@@ -212,3 +273,35 @@ def line_blocks(blocks: Iterator[bytes], max_line: int) -> Iterator[bytes]:
         rest = unfinished_line + (b"\r" if ends_with_cr else b"")
     if rest:
         yield rest.removesuffix(b"\r") + b"\n"
+
+
+def separate_gaps(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Let many empty lines in a row be a block of their own, so that nobody looks at each of them."""
+    for block in blocks:
+        place = 0
+        for gap in GAP.finditer(block):
+            if gap.start() > place:
+                yield block[place : gap.start()]
+            yield gap[0]
+            place = gap.end()
+        if place < len(block):
+            yield block[place:]
+
+
+def count_gap(block: bytes) -> int:
+    """Return the number of lines of a block if all are empty, else 0."""
+    return len(block) if not block.strip(b"\n") else 0
+
+
+def numbered_lines(blocks: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and the text of each line; of many empty lines in a row, only the last."""
+    number = 0
+    for block in separate_gaps(blocks):
+        n_empty = count_gap(block)
+        if n_empty:
+            number += n_empty
+            yield number, b""
+            continue
+        for line in block[:-1].split(b"\n"):
+            number += 1
+            yield number, line

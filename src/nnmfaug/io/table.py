@@ -5,8 +5,9 @@ from __future__ import annotations
 import unicodedata
 from array import array
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +19,15 @@ from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.read_report import ReadReport, Reject
 from nnmfaug.graph.vocabulary import Vocabulary
 
+Part = TypeVar("Part")
 Kind = Literal["accepted", "rejected", "blank", "comment", "header"]
 
 
 @dataclass
 class Tally:
-    """Counts every line of one file and keeps the rejected ones."""
+    """Counts every line of one file and keeps the rejected ones, of which ``max_rejects`` are enough."""
 
+    max_rejects: int | None = None
     counts: Counter[Kind] = field(default_factory=Counter)
     rejects: list[Reject] = field(default_factory=list)
     hash_names: int = 0
@@ -38,6 +41,13 @@ class Tally:
         shown = text.decode(errors="backslashreplace")
         self.rejects.append(Reject(self.line + 1, reason, shown))
         self.counts["rejected"] += n_lines
+
+    def watch(self, parts: Iterable[Part]) -> Iterator[Part]:
+        """Yield parts of the file until there are enough rejected lines."""
+        for part in parts:
+            yield part
+            if self.max_rejects is not None and len(self.rejects) >= self.max_rejects:
+                return
 
     @property
     def line(self) -> int:

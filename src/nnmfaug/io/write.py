@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -14,17 +14,17 @@ from nnmfaug.core.errors import DataError
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.splits import Splits
 from nnmfaug.graph.vocabulary import LabelledTriple
-from nnmfaug.io.detect import opens_a_table, plain_suffix
+from nnmfaug.io.detect import N_INSPECTED_LINES, opens_a_table, plain_suffix
 from nnmfaug.io.files import open_text, replacing
 from nnmfaug.io.folder import write_folder
 from nnmfaug.io.formats.ids import LIBKGE, OPENKE, IdLayout
 from nnmfaug.io.formats.n_triples import n_triples
 from nnmfaug.io.formats.quoted import MAX_RECORD_LINES
+from nnmfaug.io.layout_names import LINE_BREAKERS, check_names, order_rows
 
 Layout = Literal["pykeen", "dglke", "libkge", "openke"]
 SPLIT_NAMES = ("train", "valid", "test")
 HEADER: LabelledTriple = ("head", "relation", "tail")
-LINE_BREAKERS = re.compile(r"[\t\n\r]")
 NEEDS_QUOTES = re.compile(r'[",\r\n#\ufeff]|^ | $')
 
 
@@ -80,7 +80,8 @@ def write_splits(
 ) -> None:
     """Write train, valid and test into a folder that PyKEEN, DGL-KE, LibKGE or OpenKE reads without code.
 
-    The files appear together or not at all. Besides them, ``manifest.json`` has their checksums.
+    The files appear together or not at all. Besides them, ``manifest.json`` has their checksums. A name that this
+    package reads back, but the library does not, is written with a warning.
 
     Parameters
     ----------
@@ -92,10 +93,9 @@ def write_splits(
     """
     check_argument("layout", layout, layout in get_args(Layout), f"one of {', '.join(get_args(Layout))}")
     folder = Path(folder)
-    if layout in ID_LAYOUTS:
-        files = _id_files(splits, folder, ID_LAYOUTS[layout])
-    else:
-        files = _text_files(splits, folder, TRAPS[layout])
+    check_names(splits.vocabulary, layout, folder)
+    ids = ID_LAYOUTS.get(layout)
+    files = _text_files(splits, folder) if ids is None else _id_files(splits, ids)
     sizes = {name: len(graph) for name, graph in splits.items()}
     about = {"name": splits.name, "layout": layout, "triples": sizes, **(settings or {})}
     write_folder(folder, files, about, overwrite=overwrite)
@@ -112,10 +112,10 @@ def _tsv(rows: Iterable[LabelledTriple], path: Path) -> Iterator[str]:
 def _tsv_file(rows: Iterable[LabelledTriple], path: Path, _prefix: str | None) -> Iterator[str]:
     """Yield the lines of TSV, with a header if the first triple would be read as one, or as another format."""
     lines = _tsv(rows, path)
-    first = next(lines, "")
-    if first and not opens_a_table(first.encode()):
-        yield "\t".join(HEADER) + "\n"
-    yield first
+    first_lines = list(itertools.islice(lines, N_INSPECTED_LINES))
+    if first_lines and not opens_a_table(first_lines):
+        first_lines.insert(0, "\t".join(HEADER) + "\n")
+    yield from first_lines
     yield from lines
 
 
@@ -142,20 +142,6 @@ WRITERS: dict[str, Callable[[Iterable[LabelledTriple], Path, str | None], Iterat
 }
 
 
-@dataclass(frozen=True)
-class Trap:
-    """Names that the reader of a library would change, and how."""
-
-    pattern: re.Pattern[str]
-    effect: str
-
-
-TRAPS = {
-    # PyKEEN 1.11 reads TSV with quotes: a name that begins with one merges the lines up to the next quote.
-    "pykeen": Trap(re.compile(r'^"'), "PyKEEN's reader would merge lines; use --layout openke or na.to_pykeen"),
-    "dglke": Trap(re.compile(r"^\s|\s$"), "DGL-KE's reader strips white space at the ends of a line"),
-}
-"""Layout of text files → its trap."""
 ID_LAYOUTS = {"libkge": LIBKGE, "openke": OPENKE}
 """Layout of files of ids → its files."""
 
@@ -168,39 +154,25 @@ def layout_files(layout: Layout) -> list[str]:
     return [*map(ids.split.format, SPLIT_NAMES), ids.entities, ids.relations, "dataset.yaml"]
 
 
-def _text_files(splits: Splits, folder: Path, trap: Trap) -> dict[str, Iterator[str]]:
+def _text_files(splits: Splits, folder: Path) -> dict[str, Iterator[str]]:
     # PyKEEN cannot read an empty file, so an empty split has no file.
-    rows = {name: _avoid(trap, graph.labels(), folder) for name, graph in splits.items() if len(graph)}
-    return {f"{name}.txt": _tsv(labels, folder) for name, labels in rows.items()}
+    rows = {f"{name}.txt": graph.labels() for name, graph in splits.items() if len(graph)}
+    return {name: _tsv(order_rows(labels, folder / name), folder) for name, labels in rows.items()}
 
 
-def _avoid(trap: Trap, rows: Iterable[LabelledTriple], path: Path) -> Iterator[LabelledTriple]:
-    """Yield the rows; raise at a name that would be changed, or a first row that would not be read as a row."""
-    for number, row in enumerate(rows):
-        for name in row:
-            if trap.pattern.search(name):
-                raise DataError(f"the name {name!r} would be changed: {trap.effect}", path=path)
-        if number == 0 and not opens_a_table("\t".join(row).encode()):
-            raise DataError(f"the triple {row!r} would not be read as a triple at the top of a file", path=path)
-        yield row
-
-
-def _id_files(splits: Splits, folder: Path, layout: IdLayout) -> dict[str, Iterator[str]]:
+def _id_files(splits: Splits, layout: IdLayout) -> dict[str, Iterator[str]]:
     files = {layout.split.format(name): _id_rows(graph, layout) for name, graph in splits.items()}
-    files[layout.entities] = _id_lines(splits.vocabulary.entities, folder, layout)
-    files[layout.relations] = _id_lines(splits.vocabulary.relations, folder, layout)
+    files[layout.entities] = _id_lines(splits.vocabulary.entities, layout)
+    files[layout.relations] = _id_lines(splits.vocabulary.relations, layout)
     if layout is LIBKGE:
         files["dataset.yaml"] = _libkge_yaml(splits)
     return files
 
 
-def _id_lines(names: tuple[str, ...], folder: Path, layout: IdLayout) -> Iterator[str]:
+def _id_lines(names: tuple[str, ...], layout: IdLayout) -> Iterator[str]:
     if layout.counted:
         yield f"{len(names)}\n"
     for number, name in enumerate(names):
-        if LINE_BREAKERS.search(name):
-            msg = f"the name {name!r} contains a tab or line end, which {layout.name} files cannot"
-            raise DataError(msg, path=folder)
         yield f"{number}\t{name}\n" if layout.id_first else f"{name}\t{number}\n"
 
 

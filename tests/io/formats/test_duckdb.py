@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import random
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pytest
 
 from nnmfaug import (
     KnowledgeGraph,
+    Limits,
+    ReadOptions,
     read_generated,
 )
 from tests.io.files import (
@@ -20,6 +23,7 @@ from tests.io.files import (
     read,
     refusal,
 )
+from tests.limited import answer
 
 
 def put_parquet(path: Path, select: str) -> Path:
@@ -105,3 +109,36 @@ def test_generated_parquet_keeps_the_order_of_the_file(tmp_path: Path) -> None:
     path = put_parquet(tmp_path / "g.parquet", f"SELECT * FROM (VALUES {rows}) AS v(head, relation, tail)")
     graph = read_generated(path, KnowledgeGraph.from_labels(generated).vocabulary)
     assert graph.labels() == list(dict.fromkeys(generated))
+
+
+SAME_ROWS = "SELECT 'a' AS head, 'r' AS relation, 'b' AS tail FROM range({})"
+
+
+def test_a_bomb_of_equal_rows_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = put_parquet(tmp_path / "bomb.parquet", SAME_ROWS.format(50_000_000))
+    assert path.stat().st_size < 300_000
+    assert "unpacks to more than 200 times its size" in answer(path, cpu=20, memory=2 << 30)
+
+
+def test_a_bomb_of_one_long_name_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    long_name = "SELECT repeat('a', 100000) AS head, 'r' AS relation, 'b' AS tail FROM range(100000)"
+    path = put_parquet(tmp_path / "bomb.parquet", long_name)
+    assert "unpacks to more than 200 times its size" in answer(path, cpu=20, memory=2 << 30)
+
+
+def test_a_packed_bomb_is_measured_by_its_packed_size(tmp_path: Path) -> None:
+    path = put_parquet(tmp_path / "rows.parquet", SAME_ROWS.format(30_000))
+    packed = put(tmp_path, gzip.compress(path.read_bytes()), "rows.parquet.gz")
+    n_bytes = 30_000 * len("a\tr\tb\n")
+    limits = Limits(free_bytes=0, max_ratio=math.ceil(n_bytes / path.stat().st_size))
+    assert limits.max_ratio * packed.stat().st_size < n_bytes, "or this shows nothing"
+    assert read(path, ReadOptions(limits=limits))[1].accepted == 30_000
+    assert "times its size" in str(refusal(packed, ReadOptions(limits=limits)))
+
+
+def test_a_limit_that_is_raised_lets_equal_rows_pass(tmp_path: Path) -> None:
+    path = put_parquet(tmp_path / "rows.parquet", SAME_ROWS.format(4_000_000))
+    assert "times its size" in str(refusal(path))
+    labels, report = read(path, ReadOptions(limits=Limits(max_ratio=100_000)))
+    assert labels == [("a", "r", "b")]
+    assert report.accepted == 4_000_000

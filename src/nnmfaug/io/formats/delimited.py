@@ -22,6 +22,7 @@ from nnmfaug.io.formats.quoted import read_quoted
 from nnmfaug.io.formats.scan import Scanner, row_adder
 from nnmfaug.io.input_file import InputFile
 from nnmfaug.io.options import Format
+from nnmfaug.io.resources import temporary_file
 from nnmfaug.io.stream import BLOCK, BYTE_MARKS, is_utf8
 from nnmfaug.io.table import Interner, Table
 
@@ -57,7 +58,7 @@ def _read_rows(file: InputFile, format_name: Format, dialect: Dialect) -> Table:
 def _collect(file: InputFile, format_name: Format, dialect: Dialect) -> Table:
     """Collect the triples in the order of the file."""
     rows = Interner()
-    scanner = Scanner(dialect, row_adder(rows))
+    scanner = Scanner(dialect, row_adder(rows), file.new_tally())
     with file.lines() as blocks:
         scanner.scan(blocks)
     return rows.table(scanner.report(file, format_name))
@@ -90,14 +91,14 @@ def _encode_accepted(file: InputFile, format_name: Format, dialect: Dialect) -> 
 
 
 def _copy_accepted(file: InputFile, format_name: Format, dialect: Dialect, target: Path) -> ReadReport:
-    with file.lines() as blocks, target.open("wb") as copy:
-        copy.write(codecs.BOM_UTF8)  # DuckDB removes one mark, so a mark that opens a name stays
+    with file.lines() as blocks, temporary_file(target) as write:
+        write(codecs.BOM_UTF8)  # DuckDB removes one mark, so a mark that opens a name stays
 
         def take_row(fields: list[bytes], _line: int) -> None:
-            copy.write(dialect.delimiter.join(fields) + b"\n")
+            write(dialect.delimiter.join(fields) + b"\n")
 
-        scanner = Scanner(dialect, take_row)
-        scanner.scan(blocks, take_block=copy.write if dialect.is_plain else None)
+        scanner = Scanner(dialect, take_row, file.new_tally())
+        scanner.scan(blocks, take_block=write if dialect.is_plain else None)
     return scanner.report(file, format_name)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nnmfaug.io.input_file import InputFile
-from nnmfaug.io.stream import why_not_utf8
+from nnmfaug.io.stream import numbered_lines, why_not_utf8
 from nnmfaug.io.table import Kind
 
 SplitLine = Callable[[bytes], list[bytes]]
@@ -126,10 +126,11 @@ def find_dialect(file: InputFile, delimiter: bytes, split: SplitLine | None = No
 
 def _read_dialect(blocks: Iterator[bytes], dialect: Dialect, split: SplitLine, has_header: bool | None) -> Dialect:
     """Inspect the first line that is neither blank nor a comment; with ``has_header`` it is the header."""
-    lines = (line for block in blocks for line in block[:-1].split(b"\n"))
-    for number, line in enumerate(lines, start=1):
+    for number, line in numbered_lines(blocks):
         fields = split(line)
         n_fields = len(fields)
+        if not line or (n_fields < 3 and is_comment(line, n_fields)):
+            continue
         words = tuple(_word(field) for field in fields)
         columns = read_header(fields)
         if columns is None and has_header and n_fields >= 3 and not is_comment(line, n_fields):

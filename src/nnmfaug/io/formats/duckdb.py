@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.read_report import ReadReport, Reject
 from nnmfaug.io.formats.dialect import ROLES, read_header
 from nnmfaug.io.input_file import InputFile
+from nnmfaug.io.resources import disk_error, temporary_file
 from nnmfaug.io.stream import BLOCK
 from nnmfaug.io.table import Table
 from nnmfaug.io.temporary import scratch_folder
@@ -33,6 +33,15 @@ UNORDERED_IDS = JOIN_IDS.format(line="")
 ORDERED_IDS = JOIN_IDS.format(line=", raw.line AS line") + " ORDER BY raw.line"
 INCOMPLETE_ROWS = "SELECT line, h, r, t FROM rows WHERE coalesce(h = '' OR r = '' OR t = '', true) ORDER BY line"
 COMPLETE_ROWS = "CREATE TEMP TABLE raw AS SELECT * FROM rows WHERE h <> '' AND r <> '' AND t <> ''"
+STORED_SIZES = """SELECT (SELECT sum(num_rows) FROM parquet_file_metadata($path)), sum(total_uncompressed_size)
+    FROM parquet_metadata($path)"""
+
+NOT_ROWS = (duckdb.InvalidInputException, duckdb.NotImplementedException)
+"""Errors of DuckDB for lines that are not rows; the second for megabytes of empty lines."""
+MIN_ROW = len("h\tr\tt\n")
+"""Number of bytes of the shortest row as a line."""
+MEMORY_SHARE = "60%"
+"""Part of the memory that DuckDB may use before it spills to disk; names and ids need the rest."""
 
 
 @contextmanager
@@ -44,10 +53,13 @@ def connect(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
             "autoload_known_extensions": "false",
             "allow_community_extensions": "false",
             "temp_directory": str(folder),
+            "memory_limit": MEMORY_SHARE,
         }
     )
     try:
         yield connection
+    except duckdb.OutOfMemoryException as error:
+        raise MemoryError(str(error)) from error
     except RuntimeError as error:  # DuckDB turns Ctrl-C into this error
         if "interrupted" in str(error).lower():
             raise KeyboardInterrupt from error
@@ -56,12 +68,22 @@ def connect(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         connection.close()
 
 
+@contextmanager
+def _spilling(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database of which an error of temporary files is one of our disk."""
+    with connect(folder) as connection:
+        try:
+            yield connection
+        except duckdb.IOException as error:
+            raise disk_error(str(error).splitlines()[0], folder) from error
+
+
 def encode_lines(path: Path, delimiter: bytes, max_line: int, report: ReadReport) -> Table | None:
     """Read lines of three columns; their order is lost. Return None unless every line is a triple.
 
     Nothing is detected: no header, no quotes, no comments, no types. An empty field is null and matches no name.
     """
-    with connect(path.parent) as db:
+    with _spilling(path.parent) as db:
         db.execute("SET preserve_insertion_order = false")
         try:
             db.execute(
@@ -71,7 +93,7 @@ def encode_lines(path: Path, delimiter: bytes, max_line: int, report: ReadReport
                     max_line_size = {2 * max_line}, buffer_size = {8 * max_line})""",
                 [str(path), delimiter.decode()],
             )
-        except duckdb.InvalidInputException:
+        except NOT_ROWS:
             return None
         table = _encode(db, report, keep_order=False)
         if len(table.ids) != report.accepted or _has_long_line(db, table, max_line):
@@ -83,9 +105,11 @@ def read_parquet(file: InputFile) -> Table:
     """Read a Parquet file in order, every column as text; a row counts as a line."""
     unpacked = file.scratch / "input.parquet"  # DuckDB would read a * in the path of the user as a pattern
     _copy_unpacked(file, unpacked)
-    with connect(file.scratch) as db:
+    with _spilling(file.scratch) as db:
         try:
-            _load_parquet(db, unpacked, file.shown)
+            _load_parquet(db, unpacked, file)
+        except duckdb.OutOfMemoryException:
+            raise
         except duckdb.Error as error:
             reason = str(error).splitlines()[0].replace(str(unpacked), file.shown)
             msg = f"not a readable Parquet file ({reason}): download or write it again"
@@ -109,38 +133,55 @@ def write_parquet(graph: KnowledgeGraph, path: Path) -> None:
 
 def _write_table(columns: dict[str, NDArray[np.object_]], path: Path) -> None:
     target = str(path).replace("'", "''")
-    try:
-        with connect(path.parent) as db:
-            db.register("named", columns)
-            db.execute("SET threads = 1")  # one thread, one order of row groups, the same bytes
-            db.execute(
-                "COPY (SELECT head::VARCHAR AS head, relation::VARCHAR AS relation, tail::VARCHAR AS tail"
-                f" FROM named) TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
-            )
-    except duckdb.IOException as error:
-        reason = f"no space for temporary files, or they cannot be written: set TMPDIR to another folder ({error})"
-        raise OSError(errno.ENOSPC, reason, str(path.parent.parent)) from None
+    with _spilling(path.parent) as db:
+        db.register("named", columns)
+        db.execute("SET threads = 1")  # one thread, one order of row groups, the same bytes
+        db.execute(
+            "COPY (SELECT head::VARCHAR AS head, relation::VARCHAR AS relation, tail::VARCHAR AS tail"
+            f" FROM named) TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
+        )
 
 
 def _copy_unpacked(file: InputFile, target: Path) -> None:
-    with file.stream() as stream, target.open("wb") as copy:
+    with file.stream() as stream, temporary_file(target) as write:
         while block := stream.read(BLOCK):
-            copy.write(block)
+            write(block)
 
 
-def _load_parquet(db: duckdb.DuckDBPyConnection, path: Path, shown: str) -> None:
+def _load_parquet(db: duckdb.DuckDBPyConnection, path: Path, file: InputFile) -> None:
     """Load head, relation and tail of every row into the table ``rows``."""
+    _check_stored_sizes(db, path, file)
     described = db.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(path)]).fetchall()
     names = [str(row[0]) for row in described]
     columns = read_header([name.encode() for name in names])
     if columns is None and len(names) != 3:
-        raise DataError(f"columns {', '.join(names)}: name three of them head, relation and tail", path=shown)
+        raise DataError(f"columns {', '.join(names)}: name three of them head, relation and tail", path=file.shown)
     h, r, t = (_as_text(names[column]) for column in columns or (0, 1, 2))
+    _check_text_size(db, f"sum(strlen({h})), sum(strlen({r})), sum(strlen({t}))", path, file)
     db.execute(
         f"""CREATE TEMP TABLE rows AS SELECT file_row_number + 1 AS line, {h} AS h, {r} AS r, {t} AS t
             FROM read_parquet(?, file_row_number = true)""",
         [str(path)],
     )
+
+
+def _check_stored_sizes(db: duckdb.DuckDBPyConnection, path: Path, file: InputFile) -> None:
+    """Raise at a bomb, before anything of it is unpacked. Equal rows take no bytes, so rows count as well."""
+    n_rows, n_bytes = db.execute(STORED_SIZES, {"path": str(path)}).fetchall()[0]
+    _check_limits(max(MIN_ROW * (n_rows or 0), n_bytes or 0), file)
+
+
+def _check_text_size(db: duckdb.DuckDBPyConnection, sums: str, path: Path, file: InputFile) -> None:
+    """Raise if the names would fill the memory: a long name is stored once, however often it occurs."""
+    n_bytes = db.execute(f"SELECT {sums} FROM read_parquet(?)", [str(path)]).fetchall()[0]
+    _check_limits(sum(n or 0 for n in n_bytes), file)
+
+
+def _check_limits(n_unpacked: int, file: InputFile) -> None:
+    reason = file.options.limits.excess(n_unpacked, file.path.stat().st_size)
+    if reason:
+        cure = "read it in Python with ReadOptions(limits=Limits(...))"
+        raise DataError(f"{reason}: if you trust it, {cure}", path=file.shown)
 
 
 def _as_text(column: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from nnmfaug.core.errors import DataError
 from nnmfaug.graph.vocabulary import Vocabulary
 from nnmfaug.io.options import ReadOptions
-from nnmfaug.io.stream import line_blocks, open_stream, text_blocks
+from nnmfaug.io.stream import line_blocks, numbered_lines, open_stream, text_blocks
 from nnmfaug.io.table import Interner, Table, Tally
 
 NumberedLine = tuple[int, str]
@@ -86,6 +86,11 @@ class IdNames:
         return Vocabulary.from_names(self.entities, self.relations)
 
 
+def has_names(folder: Path, layout: IdLayout) -> bool:
+    """Whether a folder has files of names of a layout; one of them may be missing, which is an error later."""
+    return any((folder / name).is_file() for name in (layout.entities, layout.relations))
+
+
 def read_id_names(folder: Path, layout: IdLayout, options: ReadOptions) -> IdNames:
     """Read the files of names of a folder."""
     return IdNames(
@@ -96,6 +101,9 @@ def read_id_names(folder: Path, layout: IdLayout, options: ReadOptions) -> IdNam
 
 def read_names(path: Path, layout: IdLayout, options: ReadOptions) -> list[str]:
     """Return the names in the order of their ids, which must be 0, 1, 2 and so on."""
+    if not path.is_file():
+        msg = f"no such file, but {layout.entities} and {layout.relations} are both needed"
+        raise DataError(msg, path=path)
     names: dict[int, str] = {}
     for line, text in _lines_of_names(path, layout, options):
         name, number = _name_and_id(text, id_first=layout.id_first)
@@ -113,13 +121,13 @@ def read_names(path: Path, layout: IdLayout, options: ReadOptions) -> list[str]:
 
 def read_ids(path: Path, layout: IdLayout, names: IdNames, options: ReadOptions) -> Table:
     """Read triples of ids as triples of names."""
-    tally = Tally()
+    tally = Tally(options.max_rejects)
     rows = Interner()
     may_be_count = layout.counted
-    for _, text in _lines(path, options):
+    for number, text in tally.watch(_lines(path, options)):
         fields = text.split()
         if not fields:
-            tally.take("blank")
+            tally.take("blank", n_lines=number - tally.line)
         elif may_be_count:
             tally.take("header")
             may_be_count = False
@@ -136,14 +144,11 @@ def read_ids(path: Path, layout: IdLayout, names: IdNames, options: ReadOptions)
 
 
 def _lines(path: Path, options: ReadOptions) -> Iterator[NumberedLine]:
-    """Yield the number and text of each line."""
+    """Yield the number and text of each line; of many empty lines in a row, only the last."""
     with open_stream(path, options.limits) as stream:
         text = text_blocks(stream, str(path), options.encoding)
-        number = 0
-        for block in line_blocks(text, options.limits.max_line):
-            for line in block[:-1].split(b"\n"):
-                number += 1
-                yield number, _decode(line, path, number)
+        for number, line in numbered_lines(line_blocks(text, options.limits.max_line)):
+            yield number, _decode(line, path, number)
 
 
 def _decode(line: bytes, path: Path, number: int) -> str:

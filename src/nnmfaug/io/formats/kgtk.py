@@ -33,7 +33,7 @@ def collect_kgtk(file: InputFile, dialect: Dialect) -> Table:
     """Collect the triples between entities in the order of the file; statements with literals are counted."""
     rows = Interner()
     literal_filter = LiteralFilter(rows)
-    scanner = Scanner(dialect, literal_filter.take)
+    scanner = Scanner(dialect, literal_filter.take, file.new_tally())
     with file.lines() as blocks:
         scanner.scan(blocks)
     return rows.table(scanner.report(file, "kgtk", literal_filter.count))

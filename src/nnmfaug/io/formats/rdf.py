@@ -15,26 +15,33 @@ from urllib.parse import quote, unquote
 from nnmfaug.core.errors import DataError
 from nnmfaug.io.input_file import InputFile
 from nnmfaug.io.options import Format
-from nnmfaug.io.stream import why_not_utf8
+from nnmfaug.io.stream import count_gap, separate_gaps, why_not_utf8
 from nnmfaug.io.table import Interner, Kind, Table, Tally
 
 if TYPE_CHECKING:
     import pyoxigraph as ox
 
-STATEMENT = re.compile(rb"\s*(<[^>]*>|_:\S+)\s*<[^>]*>\s*(<[^>]*>|_:\S+|\".*)(?P<graph>\s*<[^>]*>)?\s*\.\s*(#.*)?")
+# Quantifiers are possessive (*+): a line that does not match must not be tried in all possible ways. Only a label
+# before the dot gives back what it matched, because the dot may touch it.
+IRI = rb"<[^>]*+>"
+LABEL = rb"_:[^\s<]+"
+LITERAL = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"(?:@[\w-]++|\^\^' + IRI + rb")?+"
+LINK = rb"\s*+(?:" + IRI + rb"|" + LABEL + rb"+)\s*+" + IRI + rb"\s*+"
+"""Subject and predicate."""
+END = rb"(?P<graph>\s*+" + IRI + rb"|\s++" + LABEL + rb")?\s*+\.\s*+(?:#.*+)?+"
+
+STATEMENT = re.compile(LINK + rb"(?:" + IRI + rb"|" + LABEL + rb"|" + LITERAL + rb")" + END)
 """A line of N-Triples or N-Quads."""
-TURTLE = re.compile(rb"\s*@?(prefix\s+[^\s:]*:|base)\s*<", re.IGNORECASE)
+TURTLE = re.compile(rb"\s*+@?(prefix\s++[^\s:]*+:|base)\s*+<", re.IGNORECASE)
 """The beginning of a directive of Turtle."""
 
 MAX_STATEMENT = 1 << 26
 """Longest line in bytes. Literals can be long, and are left out anyway."""
 MAX_PARSED = 1 << 23
 """Longest line in bytes that pyoxigraph parses; its buffer is twice this."""
-LONG_LITERAL = re.compile(
-    rb"""[ \t]*(?:<[^>]*>|_:\S+)[ \t]*<[^>]*>[ \t]*"[^"\\]*(?:\\.[^"\\]*)*"(?:@[\w-]+|\^\^<[^>]*>)?[ \t]*"""
-    rb"""(?:<[^>]*>|_:\S+)?[ \t]*\.[ \t]*(?:#.*)?"""
-)
-BLANK_OR_COMMENT = re.compile(rb"[ \t]*(?P<comment>#.*)?")
+LONG_LITERAL = re.compile(LINK + LITERAL + END)
+"""A statement about a text or a number."""
+BLANK_OR_COMMENT = re.compile(rb"[ \t]*+(?P<comment>#.*+)?+")
 INVENTED_LABEL = re.compile(r"[0-9a-f]{20,32}")
 """Labels that pyoxigraph invents for nodes without one."""
 
@@ -55,9 +62,9 @@ def read_turtle(file: InputFile) -> Table:
     import pyoxigraph
 
     collector = _Collector(file.options.prefix)
-    tally = Tally()
+    tally = file.new_tally()
     with file.lines(MAX_STATEMENT) as blocks:
-        stream = io.BufferedReader(_CountingStream(blocks, tally))
+        stream = io.BufferedReader(_CountingStream(separate_gaps(blocks), tally))
         try:
             collector.take(pyoxigraph.parse(input=stream, format=pyoxigraph.RdfFormat.TURTLE, lenient=True))
         except SyntaxError as error:
@@ -142,15 +149,19 @@ class _Collector:
 def _read_statements(file: InputFile, format_name: Format) -> Table:
     check_pyoxigraph()
     collector = _Collector(file.options.prefix)
-    tally = Tally()
+    tally = file.new_tally()
     with file.lines(MAX_STATEMENT) as blocks:
-        for block in blocks:
+        for block in tally.watch(separate_gaps(blocks)):
             _read_block(block, format_name, collector, tally)
     return collector.table(file, format_name, tally)
 
 
 def _read_block(block: bytes, format_name: Format, collector: _Collector, tally: Tally) -> None:
     """Parse a block at once if every line is one statement, and line by line if not."""
+    n_empty = count_gap(block)
+    if n_empty:
+        tally.take("blank", n_lines=n_empty)
+        return
     quads = _parse(block, format_name) if len(block) <= MAX_PARSED else []
     if isinstance(quads, list) and len(quads) == block.count(b"\n"):
         collector.take(quads, tally.line + 1, step=1)
@@ -231,6 +242,8 @@ class _CountingStream(io.RawIOBase):
         return len(data)
 
     def _count(self, block: bytes) -> None:
-        if block:
-            for line in block[:-1].split(b"\n"):
-                self._tally.take(_kind(line))
+        n_empty = count_gap(block)
+        lines = block[:-1].split(b"\n") if block and not n_empty else []
+        for line in lines:
+            self._tally.take(_kind(line))
+        self._tally.take("blank", n_lines=n_empty)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from nnmfaug.graph.read_report import ReadReport
 from nnmfaug.io.formats.advice import column_advice, header_note
 from nnmfaug.io.formats.dialect import Dialect
 from nnmfaug.io.input_file import InputFile
 from nnmfaug.io.options import Format
+from nnmfaug.io.stream import count_gap, separate_gaps
 from nnmfaug.io.table import Interner, Tally
 
 TakeRow = Callable[[list[bytes], int], None]
@@ -22,13 +23,17 @@ class Scanner:
 
     dialect: Dialect
     take_row: TakeRow
-    tally: Tally = field(default_factory=Tally)
+    tally: Tally
 
     def scan(self, blocks: Iterator[bytes], take_block: Callable[[bytes], object] | None = None) -> None:
         """Scan blocks of whole lines; a block in which every line is a triple goes to ``take_block`` if given."""
         dialect = self.dialect
         tally = self.tally
-        for block in blocks:
+        for block in tally.watch(separate_gaps(blocks)):
+            n_empty = count_gap(block)
+            if n_empty:
+                tally.take("blank", n_lines=n_empty)
+                continue
             is_below_header = tally.line >= dialect.header_line
             if take_block is not None and is_below_header and dialect.all_accepted(block):
                 take_block(block)
