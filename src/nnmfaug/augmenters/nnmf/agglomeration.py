@@ -22,6 +22,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from nnmfaug.core.arrays import Array, Bools, Places
+from nnmfaug.core.dense import combine, products
 from nnmfaug.core.parallel import blocks, one_thread
 from nnmfaug.core.progress import report
 
@@ -271,8 +272,8 @@ def micro_clusters(rows: Array, weights: Array, n_cells: int) -> Places:
         """The cell as an entry of the heap: the largest sum of squares first, single rows last."""
         x = rows[members]
         w = weights[members]
-        mean = w @ x / w.sum()
-        sum_of_squares = float((w @ (x - mean) ** 2).sum())
+        centred = x - combine(w, x) / w.sum()
+        sum_of_squares = float(combine(w, centred * centred).sum())
         return -sum_of_squares if len(members) > 1 else 1.0, int(members[0]), members
 
     cells = [cell(np.arange(len(rows)))]
@@ -289,10 +290,18 @@ def micro_clusters(rows: Array, weights: Array, n_cells: int) -> Places:
 
 def _side(rows: Array, weights: Array) -> Bools:
     """Whether each row is on the left of the mean along the principal axis; never all rows, never none."""
-    centred = rows - weights @ rows / weights.sum()
-    scatter = (centred * weights[:, None]).T @ centred
-    _, axes = np.linalg.eigh(scatter)
-    left: Bools = centred @ axes[:, -1] <= 0
+    centred = rows - combine(weights, rows) / weights.sum()
+    columns = np.ascontiguousarray(centred.T)
+    axis = _principal_axis(products(columns * weights, columns))
+    left: Bools = combine(axis, columns) <= 0
     if left.all() or not left.any():  # rows that differ by rounding alone
         left = np.arange(len(rows)) == 0
     return left
+
+
+def _principal_axis(scatter: Array) -> Array:
+    """Return about the direction of the largest scatter: that in which a high power of the matrix is largest."""
+    for _ in range(8):  # to the power of 256
+        scatter = scatter / (np.abs(scatter).max() or 1.0)
+        scatter = products(scatter, scatter)
+    return np.asarray(scatter[np.diagonal(scatter).argmax()])

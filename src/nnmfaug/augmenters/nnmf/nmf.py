@@ -25,6 +25,7 @@ from nnmfaug.augmenters.nnmf.affinity import Affinity
 from nnmfaug.augmenters.nnmf.nndsvd import nndsvd, read_only, spread, triangle, used, used_rows
 from nnmfaug.core.arrays import Array
 from nnmfaug.core.checks import Size, check_argument, check_size, decided
+from nnmfaug.core.dense import products
 from nnmfaug.core.parallel import blocks, one_thread, tree_sum
 from nnmfaug.core.seeding import Stream, generator
 from nnmfaug.core.sparse import DistinctRows
@@ -196,8 +197,11 @@ class NMF:
 
         The penalty adds alpha·(1 − c) to the diagonal of G and subtracts alpha·c from T.
         """
-        gram = other.gram + self.alpha * (1 - self.l1_ratio) * np.eye(len(other.gram))
-        target = np.asarray(side.rows @ other.product) - self.alpha * self.l1_ratio
+        gram = other.gram
+        target = np.asarray(side.rows @ other.product)
+        if self.alpha:
+            gram = gram + self.alpha * (1 - self.l1_ratio) * np.eye(len(gram))
+            target -= self.alpha * self.l1_ratio
         parts = (_sweep_block(x[block], target[block], gram, side.weights[block]) for block in blocks(len(x)))
         return float(tree_sum(parts).sum())
 
@@ -237,12 +241,12 @@ class _Summary(NamedTuple):
     def total(self) -> float:
         """‖X‖₁, over all rows of the full matrix."""
         weights = self.side.weights
-        return float(tree_sum(weights[block] @ self.x[block] for block in blocks(len(self.x))).sum())
+        return float(np.add.reduce(weights * np.add.reduce(self.x, axis=1)))
 
 
 def _summary(side: DistinctRows, x: Array) -> _Summary:
     scaled = x.T * side.weights
-    gram = tree_sum(scaled[:, block] @ x[block] for block in blocks(len(x)))
+    gram = tree_sum(products(scaled[:, block], x.T[:, block]) for block in blocks(len(x)))
     return _Summary(side, x, side.cross(scaled.T), gram)
 
 
@@ -251,17 +255,21 @@ def _sweep_block(x: Array, target: Array, gram: Array, weights: Array) -> Array:
 
     The violation is Σ |projected gradient|: at an entry that is zero, a positive gradient is projected to zero.
     """
-    gradients = np.empty_like(x)
-    max_gradients = np.where(x == 0, 0, np.inf)
+    columns = x.T
+    gradients = np.empty_like(columns)
+    max_gradients = np.where(columns == 0, 0, np.inf)
+    scratch = np.empty_like(columns)
     for k, row in enumerate(gram):
-        column = x[:, k]
-        gradient = gradients[:, k]
-        np.matmul(x, row, out=gradient)
+        column = columns[k]
+        gradient = gradients[k]
+        np.multiply(columns, row[:, None], out=scratch)
+        np.add.reduce(scratch, axis=0, out=gradient)
         gradient -= target[:, k]
-        np.minimum(gradient, max_gradients[:, k], out=gradient)
+        np.minimum(gradient, max_gradients[k], out=gradient)
         if row[k] != 0:
             np.maximum(column - gradient / row[k], 0, out=column)
-    return np.asarray(weights @ np.abs(gradients, out=gradients))
+    np.abs(gradients, out=gradients)
+    return products(gradients, weights[None])[:, 0]
 
 
 def _exact_misfit(left: _Summary, right: _Summary) -> float:
