@@ -20,7 +20,7 @@ def matrices() -> list[Array]:
         rng.random((40, 6)),
         low_rank,
         square * np.logspace(0, -8, 21)[:, None],
-        np.kron(np.eye(3), rng.random((4, 4))),
+        np.kron(np.eye(3), rng.random((4, 4))).astype(np.float64),
         np.eye(7),
         np.zeros((4, 3)),
         rng.random((1, 3)),

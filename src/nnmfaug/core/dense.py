@@ -52,6 +52,30 @@ def combine(coefficients: Array, rows: Array) -> Array:
     return total
 
 
+def solve(matrices: Array, right: Array) -> Array:
+    """Solve M·x = b for many small, symmetric and positive definite M, by elimination.
+
+    Parameters
+    ----------
+    matrices : ndarray of shape (k, k, n)
+    right : ndarray of shape (k, m, n)
+        m right sides for each matrix.
+
+    Examples
+    --------
+    >>> solve(np.array([[[2.0], [0.0]], [[0.0], [4.0]]]), np.array([[[2.0]], [[2.0]]])).ravel()
+    array([1. , 0.5])
+    """
+    k = len(matrices)
+    rows = np.concatenate([matrices, right], axis=1)
+    for pivot in range(k):
+        rows[pivot] /= rows[pivot, pivot].copy()
+        for other in range(k):
+            if other != pivot:
+                rows[other] -= rows[other, pivot].copy() * rows[pivot]
+    return rows[:, k:]
+
+
 def orthonormal(rows: Array) -> Array:
     """Make each row orthogonal to those before it, of length 1; zero if it depends on them (Gram–Schmidt).
 
