@@ -12,7 +12,7 @@ DIGESTS = """
 import hashlib
 import numpy as np
 import nnmfaug as na
-from nnmfaug.augmenters.nnmf.agglomeration import micro_clusters
+from nnmfaug.augmenters.nnmf.micro_clusters import micro_clusters
 from nnmfaug.quality.holdout import refit
 from nnmfaug.quality.membership import fit_membership
 

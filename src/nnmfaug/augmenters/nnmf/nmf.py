@@ -7,7 +7,8 @@ respect to column k of X is X·G[:, k] − T[:, k], and coordinate descent (HALS
 
 The same is done for Y, with XᵀX and B·(AᵀX). scikit-learn's ``NMF`` does the same, but needs C as a matrix of n²
 entries and has no weights for equal rows. Here entities with equal counts are one row, weighted by their number.
-Entities and relations without a triple take no part; the rows of such entities are zero.
+Entities and relations without a triple take no part; the rows of such entities are zero. Sums are taken in a fixed
+order, without BLAS, so that factors are the same bits on every CPU: clusters depend on the last of them.
 """
 
 from __future__ import annotations
@@ -91,9 +92,9 @@ class NMF:
         The paper's c, from 0 (squares only) to 1 (absolute values only).
     init
         ``"nndsvd"``: zeros may become positive, but columns beyond the rank of C stay zero. ``"nndsvda"``: NNDSVD
-        with its zeros replaced by the mean of C. Both use an exact SVD; scikit-learn uses a randomised one, so its
-        start differs slightly. ``"random"``: half-normal; equal entities get different rows, and the seed has an
-        effect.
+        with its zeros replaced by the mean of C. Both use an SVD that is exact to many digits; scikit-learn uses a
+        randomised one, so its start differs slightly. ``"random"``: half-normal; equal entities get different
+        rows, and the seed has an effect.
     tol
         Stop once the violation (the sum of the projected gradients of an iteration) is at most this fraction of
         that of the first iteration. 0: do ``max_iter`` iterations, without a warning. scikit-learn's default is

@@ -1,7 +1,6 @@
-"""The NNDSVD start of the NMF, and the exact decompositions of C = A·Bᵀ that it and spectral clustering need.
+"""The NNDSVD start of the NMF, QR decompositions of A and B, and the rows of entities that have a triple.
 
-scikit-learn's NNDSVD needs C as a matrix and uses a randomised SVD; scipy's ``svds`` is iterative, and neither has
-weights for equal rows. C has rank at most |R|, so its SVD is exact and cheap from QR decompositions of A and B.
+scikit-learn's NNDSVD needs C as a matrix, uses a randomised SVD, and has no weights for equal rows.
 """
 
 from __future__ import annotations
@@ -75,11 +74,6 @@ def triangle(side: DistinctRows, more: Array | None = None) -> Array:
         rows = np.hstack([side.rows[block].toarray(), more[block]])
         parts.append(np.linalg.qr(scale[block] * rows, mode="r"))
     return np.asarray(np.linalg.qr(np.vstack(parts), mode="r"))
-
-
-def noise(ra: Array, rb: Array) -> float:
-    """Return the size up to which a singular value of Rₐ·R_bᵀ may be rounding error, eps·|R|·‖Rₐ‖·‖R_b‖."""
-    return float(np.finfo(np.float64).eps * ra.shape[1] * np.linalg.norm(ra) * np.linalg.norm(rb))
 
 
 def phase(x: NDArray[Any]) -> NDArray[Any]:
