@@ -9,14 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.machines import COMMAND, run_on
 
 VALUES = Path(__file__).parent / "golden" / "values.json"
 SEEDS = (0, 1)
@@ -41,10 +41,7 @@ MOMENTARY = ("seconds", "versions", "method", "settings")
 
 def run(*arguments: str, folder: Path) -> str:
     """Run a command in a folder and return what it prints."""
-    command = [str(Path(sys.executable).with_name("nnmfaug")), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
-    assert not done.returncode, done.stderr
-    return done.stdout
+    return run_on({}, COMMAND, *arguments, folder=folder)
 
 
 def numbers(value: Any) -> Iterator[str]:

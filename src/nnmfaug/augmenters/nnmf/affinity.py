@@ -112,7 +112,7 @@ def _weighted_sum(matrix: csr_array, weights: Ids | None) -> Array:
 
 def _gram(matrix: csr_array, weights: Ids | None) -> csr_array:
     """Mᵀ·diag(weights)·M, sparse: with many relations, few of them share an entity."""
-    scale = np.ones(matrix.shape[0]) if weights is None else weights
+    scale = np.ones(matrix.shape[0]) if weights is None else weights.astype(np.float64)
     return csr_array(matrix.T @ csr_array(diags_array(scale) @ matrix))
 
 
