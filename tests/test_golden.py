@@ -1,7 +1,6 @@
 """Numbers that the commands printed before: a change that is not meant to change results must keep them.
 
-Triples are compared in order and numbers to nine digits, whatever the fields are called. Each command runs in a
-child process with one kind of BLAS kernel, because another kind gives other last digits. To renew the values, in a
+Triples are compared in order and numbers to nine digits, whatever the fields are called. To renew the values, in a
 commit of its own: ``NNMFAUG_RENEW=1 pytest tests/test_golden.py``.
 """
 
@@ -10,14 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.machines import COMMAND, run_on
 
 VALUES = Path(__file__).parent / "golden" / "values.json"
 SEEDS = (0, 1)
@@ -42,11 +41,7 @@ MOMENTARY = ("seconds", "versions", "method", "settings")
 
 def run(*arguments: str, folder: Path) -> str:
     """Run a command in a folder and return what it prints."""
-    environment = {**os.environ, "OPENBLAS_CORETYPE": "Haswell"}
-    command = [str(Path(sys.executable).with_name("nnmfaug")), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, check=False)
-    assert not done.returncode, done.stderr
-    return done.stdout
+    return run_on({}, COMMAND, *arguments, folder=folder)
 
 
 def numbers(value: Any) -> Iterator[str]:

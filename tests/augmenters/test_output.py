@@ -71,6 +71,7 @@ def test_the_manifest_records_how_the_triples_were_generated(
     assert {key: manifest[key] for key in expected} == expected
     assert set(manifest["seconds"]) == {"fit", "sample"}
     assert manifest["versions"]["nnmfaug"] == na.__version__
+    assert [len(library.split()) for library in manifest["blas"]] == [3] * len(manifest["blas"])
     assert json.loads(json.dumps(manifest))
 
 

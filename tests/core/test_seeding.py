@@ -14,6 +14,7 @@ NUMBERS = {
     "NMF_START": 3,
     "BOOTSTRAP_TRIPLES": 4,
     "BOOTSTRAP_SEEDS": 5,
+    "SINGULAR": 6,
     "UNIFORM": 0xC0,
     "KMEANS": 0xC1,
     "LISTED": 0x115,

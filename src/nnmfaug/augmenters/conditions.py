@@ -11,6 +11,7 @@ import numpy as np
 from nnmfaug.augmenters.base import Distribution, Sample
 from nnmfaug.core.arrays import Array, Bools, Ids, IntArray
 from nnmfaug.core.checks import unknown_name
+from nnmfaug.core.elementary import log
 from nnmfaug.core.errors import SamplingError
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import Vocabulary
@@ -127,7 +128,7 @@ def race_order(log_weights: Array, rng: np.random.Generator) -> Ids:
 
     Thing i arrives at time tᵢ ~ Exp(wᵢ); the first to arrive is i with probability wᵢ / Σ w, and so on.
     """
-    log_times = np.log(rng.standard_exponential(len(log_weights))) - log_weights
+    log_times = log(rng.standard_exponential(len(log_weights))) - log_weights
     return np.argsort(log_times, kind="stable")
 
 

@@ -15,6 +15,7 @@ from nnmfaug.augmenters.base import Distribution, Evidence, Sample
 from nnmfaug.augmenters.conditions import Masks, exclude_also, in_any, race_order, take_each, too_few
 from nnmfaug.core.arrays import Array, Bools, IntArray, Places
 from nnmfaug.core.checks import check_argument, check_count
+from nnmfaug.core.elementary import exp, log
 from nnmfaug.core.errors import SamplingError
 from nnmfaug.core.seeding import Stream, generator
 from nnmfaug.graph.keys import SortedKeys
@@ -86,7 +87,7 @@ class Listed:
         sample = dist.sample(min(n, dist.n_new), seed=seed)
         order = np.argsort(-sample.log_prob, kind="stable")
         relative = sample.log_prob - sample.log_prob.max(initial=-np.inf)
-        confidence = np.exp(np.maximum(relative, LEAST_LOG_PROB))
+        confidence = exp(np.maximum(relative, LEAST_LOG_PROB))
         return cls(dist.graph, sample.triples[order], confidence[order])
 
     @property
@@ -105,11 +106,11 @@ class Listed:
 
     @cached_property
     def _log_probs(self) -> Array:
-        logs: Array = self.sharpness * np.log(self.confidence)
+        logs: Array = self.sharpness * log(self.confidence)
         if not len(logs):
             return logs
         largest = logs.max(initial=-np.inf)
-        log_sum = largest + np.log(np.exp(logs - largest).sum())
+        log_sum = largest + log(exp(logs - largest).sum())
         normalised: Array = logs - log_sum
         return normalised
 
@@ -153,7 +154,7 @@ class Listed:
         if not self.support_size:
             raise SamplingError(self._why_fewer(n), available=0)
         rng = generator(seed, Stream.LISTED, DRAW)
-        rows = rng.choice(self.support_size, size=n, p=np.exp(self._log_probs))
+        rows = rng.choice(self.support_size, size=n, p=exp(self._log_probs))
         return self.triples[rows]
 
     def sample(self, n: int, *, seed: int) -> Sample:

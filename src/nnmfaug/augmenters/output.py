@@ -19,7 +19,7 @@ from nnmfaug.augmenters.listed import Listed
 from nnmfaug.augmenters.nnmf.distribution import TripleDistribution
 from nnmfaug.augmenters.nnmf.nnmfaug import NNMFAug
 from nnmfaug.core.errors import SamplingError
-from nnmfaug.core.parallel import Engine
+from nnmfaug.core.parallel import Engine, blas_libraries
 from nnmfaug.core.settings import describe_settings
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.io.files import checksum, replacing_all
@@ -69,6 +69,7 @@ def generate(
         "new_in_support": dist.n_new,
         "seconds": {"fit": fitted - started, "sample": time.perf_counter() - fitted},
         "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+        "blas": blas_libraries(),
         **_details(dist, sample),
     }
     if selection is not None:

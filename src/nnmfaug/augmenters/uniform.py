@@ -19,6 +19,7 @@ from nnmfaug.augmenters.conditions import MAX_LISTED, Masks, exclude_also, too_f
 from nnmfaug.augmenters.entity_sets import EntitySets
 from nnmfaug.core.arrays import Array, Bools, Ids, IntArray
 from nnmfaug.core.checks import check_count
+from nnmfaug.core.elementary import expm1, log, log1p
 from nnmfaug.core.errors import SamplingError
 from nnmfaug.core.seeding import Stream, generator
 from nnmfaug.graph.keys import SortedKeys, sorted_unique
@@ -96,7 +97,7 @@ class RelationUniform:
         ids = ids.astype(np.int64)
         logs = np.full(len(ids), -np.inf)
         possible = self._in_support(ids)
-        logs[possible] = np.log(self._weights)[self._places(ids[possible])]
+        logs[possible] = log(self._weights)[self._places(ids[possible])]
         return logs
 
     def draw(self, n: int, *, seed: int) -> IntArray:
@@ -268,10 +269,10 @@ def _race(weights: Array, left: Ids, n: int, rng: np.random.Generator) -> Ids:
     parts = [np.zeros(0, dtype=np.int64)]
     while n > 0:
         span = _span(weights, left, n + 4 * np.sqrt(n) + 16)
-        chances = -np.expm1(-weights * span)
+        chances = -expm1(-weights * span)
         arrived = rng.binomial(left, chances)
         groups = np.repeat(np.arange(len(left)), arrived)
-        times = -np.log1p(-rng.random(len(groups)) * chances[groups]) / weights[groups]
+        times = -log1p(-rng.random(len(groups)) * chances[groups]) / weights[groups]
         parts.append(groups[np.argsort(times, kind="stable")[:n]])
         left -= arrived
         n -= len(parts[-1])
@@ -282,7 +283,7 @@ def _span(weights: Array, left: Ids, wanted: float) -> float:
     """Return a time within which so many are expected to arrive, and not many times more; ∞ if nearly all."""
     if wanted > 0.9 * left.sum():
         return np.inf
-    span = wanted / float(weights @ left)
-    while -np.expm1(-weights * span) @ left < wanted:
+    span = wanted / float(np.add.reduce(weights * left))
+    while np.add.reduce(-expm1(-weights * span) * left) < wanted:
         span *= 2
     return span

@@ -132,6 +132,16 @@ def _thread_pools() -> Any:  # noqa: ANN401  # threadpoolctl has no types
     return ThreadpoolController()
 
 
+def blas_libraries() -> list[str]:
+    """Return name, version and kernels of each BLAS library in use, such as ``openblas 0.3.31 SkylakeX``."""
+    from threadpoolctl import threadpool_info
+
+    pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+    parts = ("internal_api", "version", "architecture")
+    names = {" ".join(str(pool.get(part) or "unknown") for part in parts) for pool in pools}
+    return sorted(names)
+
+
 def blocks(n_rows: int, size: int = BLOCK_ROWS) -> list[slice]:
     """Return slices of a fixed size that cover all rows; the last may be shorter.
 

@@ -23,6 +23,8 @@ class Stream(IntEnum):
     """Test triples of a bootstrap sample."""
     BOOTSTRAP_SEEDS = 5
     """Seeds of a bootstrap sample."""
+    SINGULAR = 6
+    """Directions in which singular vectors are searched."""
     UNIFORM = 0xC0
     """Triples that are uniform within a relation."""
     KMEANS = 0xC1

@@ -27,9 +27,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logit
 
 from nnmfaug.core.arrays import Array, IntArray
+from nnmfaug.core.elementary import exp, logit
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.quality.completeness import Completeness
 from nnmfaug.quality.holdout import Conclusions, Refits
@@ -68,7 +68,7 @@ class Calibration:
         coverage = self.membership.coverage(conclusions)
         log_odds = self.membership.log_odds(conclusions, coverage)
         log_odds[self.membership.beyond_refits(conclusions)] = IMPOSSIBLE_LOG_ODDS
-        probability: Array = np.exp(np.minimum(log_odds - self.level - self.slope * coverage, 0.0))
+        probability: Array = exp(np.minimum(log_odds - self.level - self.slope * coverage, 0.0))
         return probability
 
 
@@ -81,7 +81,7 @@ def estimated_probability(log_odds: Array, completeness: float) -> Array:
     >>> estimated_probability(log_odds, 0.8).round(3).tolist()
     [0.025, 0.25, 1.0]
     """
-    probability: Array = np.exp(np.minimum(log_odds - logit(completeness), 0.0))
+    probability: Array = exp(np.minimum(log_odds - logit(completeness), 0.0))
     return probability
 
 

@@ -31,14 +31,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, logit
 
 from nnmfaug.augmenters.rules.rules import Rules
 from nnmfaug.core.arrays import Array, Bools
 from nnmfaug.core.checks import check_fraction
+from nnmfaug.core.elementary import exp, expit, log, logit
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.quality.holdout import Refits, check_refits, refit
-from nnmfaug.quality.membership import MIN_RECOVERED, fit_logistic, fit_membership
+from nnmfaug.quality.logistic import Columns, fit_logistic
+from nnmfaug.quality.membership import MIN_RECOVERED, fit_membership
 
 MIN_COMPLETENESS = 0.65
 """A lower estimate is more likely due to rules of which none is always right."""
@@ -124,7 +125,7 @@ def highest_confidence_completeness(refits: Refits, n_relations: int) -> Complet
     membership = fit_membership(refits, n_relations)
     coverage = membership.coverage(refits.conclusions, refits.refit_id)
     slope = _slope_near(membership.gain, coverage[top], refits.recovered[top])
-    level = _solve_level(slope, coverage[top], refits.recovered[top]) - np.log(refits.fraction)
+    level = _solve_level(slope, coverage[top], refits.recovered[top]) - log(refits.fraction)
     log_odds = level - _log_mean_missing(coverage[refits.recovered], slope)
     return Completeness(float(expit(log_odds)), slope)
 
@@ -162,12 +163,13 @@ def _fit_slope(coverage: Array, recovered: Bools) -> tuple[float, float]:
     """How the log-odds of being recovered rise with coverage, and the standard error of that."""
     if not 0 < recovered.sum() < len(recovered):
         return 0.0, float(np.sqrt(SLOPE_VARIANCE))
-    model = fit_logistic(coverage[:, None], recovered, SLOPE_VARIANCE)
-    chance = model.predict_proba(coverage[:, None])[:, 1]
+    columns = Columns.without_groups(coverage[None])
+    fitted = fit_logistic(columns, recovered, SLOPE_VARIANCE)
+    chance = expit(columns.log_odds(fitted))
     weight = chance * (1 - chance)
     centred = coverage - np.average(coverage, weights=weight)
-    information = weight @ centred**2
-    return float(model.coef_[0, 0]), float(1 / np.sqrt(information + 1 / SLOPE_VARIANCE))
+    information = np.add.reduce(weight * centred * centred)
+    return float(fitted.common[0]), float(1 / np.sqrt(information + 1 / SLOPE_VARIANCE))
 
 
 def _solve_level(slope: float, coverage: Array, recovered: Bools) -> float:
@@ -182,4 +184,4 @@ def _solve_level(slope: float, coverage: Array, recovered: Bools) -> float:
 
 def _log_mean_missing(coverage: Array, slope: float) -> float:
     """Return log M: how many more facts are missing with uneven coverage than with even coverage, as a log."""
-    return float(np.log(np.exp(-slope * coverage).mean())) if len(coverage) else 0.0
+    return float(log(exp(-slope * coverage).mean())) if len(coverage) else 0.0

@@ -15,6 +15,7 @@ import numpy as np
 from nnmfaug.augmenters.controls import RandomTriples, TypedTriples
 from nnmfaug.augmenters.uniform import RelationUniform
 from nnmfaug.core.arrays import Bools, IntArray
+from nnmfaug.core.elementary import exp
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph, check_graph
 from nnmfaug.graph.splits import Splits
 
@@ -101,10 +102,10 @@ def _missing_from_train(splits: Splits) -> KnowledgeGraph:
 
 def _lift(confirmed: float, control: RelationUniform, missing: KnowledgeGraph) -> float | None:
     """Divide by the fraction of a control that is confirmed: its probability of the missing triples, if new."""
-    known = float(np.exp(control.log_prob(control.graph.triples)).sum())
+    known = float(exp(control.log_prob(control.graph.triples)).sum())
     if known >= 1:
         return None
-    chance = float(np.exp(control.log_prob(missing.triples)).sum()) / (1 - known)
+    chance = float(exp(control.log_prob(missing.triples)).sum()) / (1 - known)
     return confirmed / chance if chance > 0 else None
 
 

@@ -34,14 +34,13 @@ z
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, hstack
-from scipy.special import expit, logit
 
 from nnmfaug.core.arrays import Array, Bools, Ids
+from nnmfaug.core.elementary import expit, log, logit
 from nnmfaug.quality.holdout import MAX_CONCLUSIONS, N_KINDS, Conclusions, Refits
+from nnmfaug.quality.logistic import Columns, fit_logistic
 
 MIN_RECOVERED = 20
 """With fewer recovered triples, nothing is estimated for single triples."""
@@ -132,7 +131,7 @@ def fit_curve(refits: Refits) -> Curve:
     last_of_step = np.flatnonzero(np.diff(rates))
     knots = np.unique(np.concatenate([[0], last_of_step, last_of_step + 1, [len(rates) - 1]]))
     bounded = np.clip(rates[knots], min(0.5 / n, 0.01), 1 - 0.5 / n)
-    return Curve(values[knots], logit(bounded) - np.log(refits.fraction))
+    return Curve(values[knots], logit(bounded) - log(refits.fraction))
 
 
 def fit_membership(refits: Refits, n_relations: int, *, use_coverage: bool = True) -> Membership:
@@ -162,15 +161,8 @@ def fit_membership(refits: Refits, n_relations: int, *, use_coverage: bool = Tru
     groups, group_places = np.unique(_groups(refits.conclusions), return_inverse=True)
     fitted = _fit_groups(group_places, base, (coverage - mean) / deviation, refits.recovered)
     slopes = _table(fitted.slopes, groups, n_relations)
-    offsets = _table(fitted.offsets, groups, n_relations) - np.log(refits.fraction)
+    offsets = _table(fitted.offsets, groups, n_relations) - log(refits.fraction)
     return Membership(curve, slopes, offsets, fitted.gain, mean, deviation)
-
-
-def fit_logistic(columns: Any, outcome: Bools, variance: float = 1.0) -> Any:  # noqa: ANN401  (sklearn has no types)
-    """Fit a logistic regression whose coefficients have a normal prior of this variance."""
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(C=variance, max_iter=1000).fit(columns, outcome)
 
 
 def raw_coverage(conclusions: Conclusions, chance: Array, list_id: Ids | None = None) -> Array:
@@ -188,7 +180,7 @@ def raw_coverage(conclusions: Conclusions, chance: Array, list_id: Ids | None = 
         entities += list_id[:, None] * (entities.max(initial=0) + 1)
     expected = np.bincount(entities.ravel(), np.repeat(counted, 2))
     others = expected[entities] - counted[:, None]
-    log_ratio: Array = np.log((conclusions.facts + 1) / (others + 1))
+    log_ratio: Array = log((conclusions.facts + 1) / (others + 1))
     lower: Array = log_ratio.min(axis=1)
     return lower
 
@@ -207,7 +199,7 @@ def _constant(curve: Curve, refits: Refits, n_relations: int) -> Membership:
     if refits.n_recovered >= MIN_RECOVERED:
         offset = curve.log_odds[-1]
     else:
-        offset = IMPOSSIBLE_LOG_ODDS - np.log(refits.fraction)
+        offset = IMPOSSIBLE_LOG_ODDS - log(refits.fraction)
     shape = (n_relations, N_KINDS)
     return Membership(curve, np.zeros(shape), np.full(shape, offset))
 
@@ -225,20 +217,16 @@ def _table(values: Array, groups: Ids, n_relations: int) -> Array:
 
 
 def _fit_groups(group: Ids, base: Array, coverage: Array, recovered: Bools) -> _GroupFit:
-    """Fit β, α and γ, where only groups that occur have columns: others would change the result by rounding.
+    """Fit β, α and γ.
 
-    The columns are: base, coverage, base within each group, and membership of each group. The base is centred on
-    the recovered triples, so that the penalty on slopes does not move the level.
+    The base is centred on the recovered triples, so that the penalty on slopes does not move the level.
     """
     centre = float(base[recovered].mean())
     centred = base - centre
-    places = (np.arange(len(group)), group)
-    base_in_group = csr_array((centred, places))
-    in_group = csr_array((np.ones(len(group)), places))
-    n_groups = in_group.shape[1]
-    columns = hstack([csr_array(centred[:, None]), csr_array(coverage[:, None]), base_in_group, in_group])
-    model = fit_logistic(columns, recovered)
-    common, gain = model.coef_[0, :2]
-    slopes = common + np.append(0.0, model.coef_[0, 2 : n_groups + 2])
-    offsets = model.intercept_[0] + np.append(0.0, model.coef_[0, n_groups + 2 :]) - slopes * centre
+    common = np.stack([centred, coverage])
+    within = np.stack([centred, np.ones(len(base))])
+    fitted = fit_logistic(Columns(common, within, group), recovered)
+    slope, gain = fitted.common
+    slopes = slope + np.append(0.0, fitted.within[0])
+    offsets = fitted.constant + np.append(0.0, fitted.within[1]) - slopes * centre
     return _GroupFit(slopes, offsets, float(gain))

@@ -17,7 +17,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logit
 from scipy.stats import beta, t as student
 
 from nnmfaug.augmenters.base import Augmenter, Distribution
@@ -25,6 +24,7 @@ from nnmfaug.augmenters.listed import Listed
 from nnmfaug.augmenters.rules.rules import Rules
 from nnmfaug.core.arrays import Array, Bools
 from nnmfaug.core.checks import check_at_least, check_count
+from nnmfaug.core.elementary import log, logit
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.quality.calibration import calibrate, estimated_probability
 from nnmfaug.quality.completeness import Completeness, check_completeness, completeness_of, estimate_completeness
@@ -199,7 +199,7 @@ def _interval(
     and the mean by as much as refits differ from each other.
     """
     below, above = _uncertainty(refits, confidence.min(initial=1.0))
-    slack = np.log(factor)
+    slack = log(factor)
     low = _mean(estimated_probability(log_odds + (below - slack), completeness))
     high = _mean(estimated_probability(log_odds + (above + slack), completeness))
     spread = _spread(refits, confidence, completeness)

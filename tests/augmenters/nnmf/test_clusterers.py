@@ -18,6 +18,7 @@ from sklearn.metrics import adjusted_rand_score as agreement
 from nnmfaug.augmenters.nnmf import agglomeration, clusterers as clustering, partition as partition_module
 from nnmfaug.augmenters.nnmf.agglomeration import Centres, Linkage, Matrix, cut, merge_all
 from nnmfaug.augmenters.nnmf.clusterers import DBSCAN, HDBSCAN, Agglomerative, KMeans, cost
+from nnmfaug.augmenters.nnmf.micro_clusters import micro_clusters
 from nnmfaug.augmenters.nnmf.partition import Clusterer, Partition, cluster
 from nnmfaug.core.progress import reporting_to
 from tests.examples import examples
@@ -274,14 +275,14 @@ def test_above_the_limit_ward_is_approximate_says_so_and_is_close(monkeypatch: p
 def test_micro_clusters_are_about_as_tight_as_bisecting_kmeans() -> None:
     rows = np.random.default_rng(0).gamma(0.3, size=(2_000, 5))
     theirs = sklearn_cluster.BisectingKMeans(400, random_state=0).fit_predict(rows)
-    ours = agglomeration.micro_clusters(rows, np.ones(2_000), 400)
+    ours = micro_clusters(rows, np.ones(2_000), 400)
     assert sum_of_squares(rows, ours) < 1.3 * sum_of_squares(rows, theirs)
 
 
 def test_micro_clusters_stand_at_the_mean_of_all_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = repeated(0, n_distinct=300, n_features=2, most=50)
     distinct, inverse, counts = partition_module._distinct(rows)
-    micro = agglomeration.micro_clusters(distinct, counts.astype(np.float64), 40)[inverse]
+    micro = micro_clusters(distinct, counts.astype(np.float64), 40)[inverse]
     means = np.stack([rows[micro == c].mean(axis=0) for c in range(40)])
     expected = np.asarray(Agglomerative(8).label_rows(means, np.bincount(micro), seed=0))[micro]
     monkeypatch.setattr(clustering, "MAX_EXACT_ROWS", 100)
@@ -292,7 +293,7 @@ def test_micro_clusters_stand_at_the_mean_of_all_their_rows(monkeypatch: pytest.
 def test_rows_that_rounding_makes_equal_are_still_halved() -> None:
     rows = np.zeros((5, 2))
     rows[:, 0] = np.arange(5) * 5e-324
-    assert sorted(agglomeration.micro_clusters(rows, np.ones(5), 5).tolist()) == [0, 1, 2, 3, 4]
+    assert sorted(micro_clusters(rows, np.ones(5), 5).tolist()) == [0, 1, 2, 3, 4]
 
 
 def test_a_matrix_above_the_limit_is_refused_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:

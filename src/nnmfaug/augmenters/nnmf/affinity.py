@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
 from nnmfaug.core.arrays import Array, Ids
 from nnmfaug.core.parallel import blocks
@@ -85,9 +85,10 @@ class Affinity:
 
     def squared_norm(self) -> float:
         """‖C‖² of the full matrix, by ‖A·Bᵀ‖² = tr(AᵀA·BᵀB)."""
-        gram_a = cross(self.a, self.a.toarray(), self.row_weights)
-        gram_b = cross(self.b, self.b.toarray(), self.column_weights)
-        return float(np.sum(gram_a * gram_b))
+        gram_a = _gram(self.a, self.row_weights)
+        gram_b = _gram(self.b, self.column_weights)
+        both: Any = gram_a.multiply(gram_b)
+        return float(np.add.reduce(csr_array(both).data))
 
     def n_nonzero(self) -> int:
         """Number of non-zero entries of the full matrix.
@@ -107,6 +108,12 @@ def _weighted_sum(matrix: csr_array, weights: Ids | None) -> Array:
     """Sum of the rows, 1ᵀ·diag(weights)·M, shape (n_relations,)."""
     ones = np.ones((matrix.shape[0], 1))
     return cross(matrix, ones, weights)[:, 0]
+
+
+def _gram(matrix: csr_array, weights: Ids | None) -> csr_array:
+    """Mᵀ·diag(weights)·M, sparse: with many relations, few of them share an entity."""
+    scale = np.ones(matrix.shape[0]) if weights is None else weights.astype(np.float64)
+    return csr_array(matrix.T @ csr_array(diags_array(scale) @ matrix))
 
 
 def _total(matrix: csr_array, weights: Ids | None) -> int:

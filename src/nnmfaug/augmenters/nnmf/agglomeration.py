@@ -12,7 +12,6 @@ stored as centres alone. Above that, micro-clusters replace the rows.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
 from typing import Literal
 
@@ -258,41 +257,3 @@ def cut(pairs: Places, heights: Array, n_clusters: int) -> Places:
     a, b = pairs[lowest].T
     tree = coo_array((np.ones(len(a)), (a, b)), shape=(n, n))
     return np.asarray(connected_components(tree, directed=False)[1], dtype=np.intp)
-
-
-def micro_clusters(rows: Array, weights: Array, n_cells: int) -> Places:
-    """Return the cell of each row: split that with the largest sum of squares until there are n_cells.
-
-    A cell is split at its mean, across its principal axis. scikit-learn's ``BisectingKMeans`` needs 197 s for
-    100,000 rows and 20,000 cells; this needs 1.4 s and leaves a fifth more sum of squares.
-    """
-
-    def cell(members: Places) -> tuple[float, int, Places]:
-        """The cell as an entry of the heap: the largest sum of squares first, single rows last."""
-        x = rows[members]
-        w = weights[members]
-        mean = w @ x / w.sum()
-        sum_of_squares = float((w @ (x - mean) ** 2).sum())
-        return -sum_of_squares if len(members) > 1 else 1.0, int(members[0]), members
-
-    cells = [cell(np.arange(len(rows)))]
-    while len(cells) < n_cells:
-        _, _, members = heapq.heappop(cells)
-        left = _side(rows[members], weights[members])
-        heapq.heappush(cells, cell(members[left]))
-        heapq.heappush(cells, cell(members[~left]))
-    labels = np.empty(len(rows), dtype=np.intp)
-    for number, (_, _, members) in enumerate(cells):
-        labels[members] = number
-    return labels
-
-
-def _side(rows: Array, weights: Array) -> Bools:
-    """Whether each row is on the left of the mean along the principal axis; never all rows, never none."""
-    centred = rows - weights @ rows / weights.sum()
-    scatter = (centred * weights[:, None]).T @ centred
-    _, axes = np.linalg.eigh(scatter)
-    left: Bools = centred @ axes[:, -1] <= 0
-    if left.all() or not left.any():  # rows that differ by rounding alone
-        left = np.arange(len(rows)) == 0
-    return left

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nnmfaug.augmenters.nnmf.agglomeration import Linkage, Matrix, cut, merge_all, micro_clusters, ward_links
+from nnmfaug.augmenters.nnmf.agglomeration import Linkage, Matrix, cut, merge_all, ward_links
+from nnmfaug.augmenters.nnmf.micro_clusters import micro_clusters
 from nnmfaug.augmenters.nnmf.partition import Clusterer
 from nnmfaug.core.arrays import Array, Ids, Places
 from nnmfaug.core.checks import Size, check_argument, check_at_least, check_size, decided

@@ -27,6 +27,7 @@ from nnmfaug.augmenters.nnmf.proposals import DRAW_BLOCK, Proposer
 from nnmfaug.augmenters.nnmf.why_empty import why_empty
 from nnmfaug.core.arrays import Array, Ids, IntArray
 from nnmfaug.core.checks import check_count
+from nnmfaug.core.elementary import log
 from nnmfaug.core.errors import SamplingError
 from nnmfaug.core.parallel import BLOCK_ROWS, Engine, Serial
 from nnmfaug.core.progress import report
@@ -112,7 +113,7 @@ class TripleDistribution:
         """Return log p of each row of ids, shape (n, 3); −∞ outside the support."""
         ids = np.asarray(triples)
         self.graph.vocabulary.check_ids(ids)
-        logs: Array = self.law.log_weights(ids.astype(np.int64)) - np.log(self._normaliser[0])
+        logs: Array = self.law.log_weights(ids.astype(np.int64)) - log(self._normaliser[0])
         return logs
 
     def clusters_of(self, triples: ArrayLike) -> IntArray:

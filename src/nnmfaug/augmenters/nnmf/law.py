@@ -27,6 +27,7 @@ from nnmfaug.augmenters.conditions import Masks
 from nnmfaug.augmenters.nnmf.support import Rectangles
 from nnmfaug.augmenters.nnmf.weights import CountProduct
 from nnmfaug.core.arrays import Array, Bools, Ids
+from nnmfaug.core.elementary import log
 from nnmfaug.core.sparse import entries
 from nnmfaug.graph.counts import Counts
 
@@ -198,8 +199,7 @@ class ClusterLaw:
         h, r, t = triples[possible].T
         pair_probabilities = self.pair_scale[self.labels[h]] * self.head_weights[h] * self.tail_weights[t]
         relation_probabilities = self.relation_probabilities(h, t, r)
-        with np.errstate(divide="ignore"):
-            logs[possible] = np.log(pair_probabilities) + np.log(relation_probabilities)
+        logs[possible] = log(pair_probabilities) + log(relation_probabilities)
         return logs
 
 

@@ -21,6 +21,7 @@ from nnmfaug.augmenters.nnmf.clusterers import TooManyClustersError
 from nnmfaug.augmenters.nnmf.distribution import TripleDistribution
 from nnmfaug.core.arrays import Array, IntArray
 from nnmfaug.core.checks import check_fraction
+from nnmfaug.core.elementary import exp, log
 from nnmfaug.core.progress import report
 from nnmfaug.core.seeding import Stream, generator
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
@@ -163,11 +164,11 @@ def _score(fit: Fit, n: int, p: int, rest: KnowledgeGraph, hidden: IntArray) -> 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about convergence and rank; the chosen fit repeats them
         dist = fit(n, p, rest)
-    probabilities = np.exp(dist.log_prob(hidden)) if dist.support_size else np.zeros(len(hidden))
+    probabilities = exp(dist.log_prob(hidden)) if dist.support_size else np.zeros(len(hidden))
     n_seen = int(rest.counts.seen.sum())
     uniform = 1.0 / (max(n_seen * (n_seen - 1), 1) * rest.n_relations)
     epsilon = fit_epsilon(probabilities, uniform)
-    logs = np.log((1 - epsilon) * probabilities + epsilon * uniform)
+    logs = log((1 - epsilon) * probabilities + epsilon * uniform)
     reachable = float((probabilities > 0).mean())
     return Candidate(n, p, float(logs.mean()), epsilon, reachable), logs
 

@@ -7,7 +7,8 @@ respect to column k of X is X·G[:, k] − T[:, k], and coordinate descent (HALS
 
 The same is done for Y, with XᵀX and B·(AᵀX). scikit-learn's ``NMF`` does the same, but needs C as a matrix of n²
 entries and has no weights for equal rows. Here entities with equal counts are one row, weighted by their number.
-Entities and relations without a triple take no part; the rows of such entities are zero.
+Entities and relations without a triple take no part; the rows of such entities are zero. Sums are taken in a fixed
+order, without BLAS, so that factors are the same bits on every CPU: clusters depend on the last of them.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from nnmfaug.augmenters.nnmf.affinity import Affinity
 from nnmfaug.augmenters.nnmf.nndsvd import nndsvd, read_only, spread, triangle, used, used_rows
 from nnmfaug.core.arrays import Array
 from nnmfaug.core.checks import Size, check_argument, check_size, decided
+from nnmfaug.core.dense import products
 from nnmfaug.core.parallel import blocks, one_thread, tree_sum
 from nnmfaug.core.seeding import Stream, generator
 from nnmfaug.core.sparse import DistinctRows
@@ -90,9 +92,9 @@ class NMF:
         The paper's c, from 0 (squares only) to 1 (absolute values only).
     init
         ``"nndsvd"``: zeros may become positive, but columns beyond the rank of C stay zero. ``"nndsvda"``: NNDSVD
-        with its zeros replaced by the mean of C. Both use an exact SVD; scikit-learn uses a randomised one, so its
-        start differs slightly. ``"random"``: half-normal; equal entities get different rows, and the seed has an
-        effect.
+        with its zeros replaced by the mean of C. Both use an SVD that is exact to many digits; scikit-learn uses a
+        randomised one, so its start differs slightly. ``"random"``: half-normal; equal entities get different
+        rows, and the seed has an effect.
     tol
         Stop once the violation (the sum of the projected gradients of an iteration) is at most this fraction of
         that of the first iteration. 0: do ``max_iter`` iterations, without a warning. scikit-learn's default is
@@ -196,8 +198,11 @@ class NMF:
 
         The penalty adds alpha·(1 − c) to the diagonal of G and subtracts alpha·c from T.
         """
-        gram = other.gram + self.alpha * (1 - self.l1_ratio) * np.eye(len(other.gram))
-        target = np.asarray(side.rows @ other.product) - self.alpha * self.l1_ratio
+        gram = other.gram
+        target = np.asarray(side.rows @ other.product)
+        if self.alpha:
+            gram = gram + self.alpha * (1 - self.l1_ratio) * np.eye(len(gram))
+            target -= self.alpha * self.l1_ratio
         parts = (_sweep_block(x[block], target[block], gram, side.weights[block]) for block in blocks(len(x)))
         return float(tree_sum(parts).sum())
 
@@ -237,12 +242,12 @@ class _Summary(NamedTuple):
     def total(self) -> float:
         """‖X‖₁, over all rows of the full matrix."""
         weights = self.side.weights
-        return float(tree_sum(weights[block] @ self.x[block] for block in blocks(len(self.x))).sum())
+        return float(np.add.reduce(weights * np.add.reduce(self.x, axis=1)))
 
 
 def _summary(side: DistinctRows, x: Array) -> _Summary:
     scaled = x.T * side.weights
-    gram = tree_sum(scaled[:, block] @ x[block] for block in blocks(len(x)))
+    gram = tree_sum(products(scaled[:, block], x.T[:, block]) for block in blocks(len(x)))
     return _Summary(side, x, side.cross(scaled.T), gram)
 
 
@@ -251,17 +256,21 @@ def _sweep_block(x: Array, target: Array, gram: Array, weights: Array) -> Array:
 
     The violation is Σ |projected gradient|: at an entry that is zero, a positive gradient is projected to zero.
     """
-    gradients = np.empty_like(x)
-    max_gradients = np.where(x == 0, 0, np.inf)
+    columns = x.T
+    gradients = np.empty_like(columns)
+    max_gradients = np.where(columns == 0, 0, np.inf)
+    scratch = np.empty_like(columns)
     for k, row in enumerate(gram):
-        column = x[:, k]
-        gradient = gradients[:, k]
-        np.matmul(x, row, out=gradient)
+        column = columns[k]
+        gradient = gradients[k]
+        np.multiply(columns, row[:, None], out=scratch)
+        np.add.reduce(scratch, axis=0, out=gradient)
         gradient -= target[:, k]
-        np.minimum(gradient, max_gradients[:, k], out=gradient)
+        np.minimum(gradient, max_gradients[k], out=gradient)
         if row[k] != 0:
             np.maximum(column - gradient / row[k], 0, out=column)
-    return np.asarray(weights @ np.abs(gradients, out=gradients))
+    np.abs(gradients, out=gradients)
+    return products(gradients, weights[None])[:, 0]
 
 
 def _exact_misfit(left: _Summary, right: _Summary) -> float:

@@ -1,7 +1,6 @@
-"""The NNDSVD start of the NMF, and the exact decompositions of C = A·Bᵀ that it and spectral clustering need.
+"""The NNDSVD start of the NMF, QR decompositions of A and B, and the rows of entities that have a triple.
 
-scikit-learn's NNDSVD needs C as a matrix and uses a randomised SVD; scipy's ``svds`` is iterative, and neither has
-weights for equal rows. C has rank at most |R|, so its SVD is exact and cheap from QR decompositions of A and B.
+scikit-learn's NNDSVD needs C as a matrix, uses a randomised SVD, and has no weights for equal rows.
 """
 
 from __future__ import annotations
@@ -13,20 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from nnmfaug.augmenters.nnmf.singular import singular_vectors
 from nnmfaug.core.arrays import Array, Bools, Ids, Places
 from nnmfaug.core.parallel import blocks
 from nnmfaug.core.sparse import DistinctRows
 
 
 def nndsvd(heads: DistinctRows, tails: DistinctRows, p: int) -> tuple[Array, Array]:
-    """Return the NNDSVD start (Boutsidis and Gallopoulos, 2008) from the exact SVD of C.
-
-    With A = Qₐ·Rₐ and B = Q_b·R_b, the SVD u·s·vᵀ of the small Rₐ·R_bᵀ gives the SVD x·s·yᵀ of C:
-
-        x = Qₐ·u = C·(Q_b·v)/s = A·(R_bᵀ·v)/s,    y = Q_b·v = B·(Rₐᵀ·u)/s.
-
-    So only the triangles are needed. They come from QR and not from the Grams AᵀA and BᵀB, which square the
-    condition number: a component would be lost at 1e-8 of the largest, not at 1e-16.
+    """Return the NNDSVD start (Boutsidis and Gallopoulos, 2008) from the singular vectors of C.
 
     Returns
     -------
@@ -34,15 +27,12 @@ def nndsvd(heads: DistinctRows, tails: DistinctRows, p: int) -> tuple[Array, Arr
         √s·x and √s·y for the first component, and the larger non-negative part of these for the others; zero
         columns beyond the rank of C.
     """
-    r_a = triangle(heads)
-    r_b = triangle(tails)
-    u, s, vt = np.linalg.svd(r_a @ r_b.T)
-    rank = int(np.sum(s > noise(r_a, r_b)))
+    s, left, right = singular_vectors(heads, tails, p)
     w = np.zeros((len(heads), p))
     h = np.zeros((len(tails), p))
-    for k in range(min(p, rank)):
-        x = heads.rows @ (r_b.T @ vt[k] / s[k])
-        y = tails.rows @ (r_a.T @ u[:, k] / s[k])
+    for k in range(len(s)):
+        x = left[:, k]
+        y = right[:, k]
         if k == 0:
             x, y = np.abs(x), np.abs(y)
         else:
@@ -68,7 +58,7 @@ def _larger_part(x: Array, y: Array, x_counts: Ids, y_counts: Ids) -> tuple[Arra
 
 def _with_norms(x: Array, y: Array, x_counts: Ids, y_counts: Ids) -> tuple[float, float, Array, Array]:
     """Return the norms of x and y over all rows of the full matrices, and x and y."""
-    return math.sqrt(x_counts @ x**2), math.sqrt(y_counts @ y**2), x, y
+    return math.sqrt(np.add.reduce(x_counts * x**2)), math.sqrt(np.add.reduce(y_counts * y**2)), x, y
 
 
 def triangle(side: DistinctRows, more: Array | None = None) -> Array:
@@ -84,11 +74,6 @@ def triangle(side: DistinctRows, more: Array | None = None) -> Array:
         rows = np.hstack([side.rows[block].toarray(), more[block]])
         parts.append(np.linalg.qr(scale[block] * rows, mode="r"))
     return np.asarray(np.linalg.qr(np.vstack(parts), mode="r"))
-
-
-def noise(ra: Array, rb: Array) -> float:
-    """Return the size up to which a singular value of Rₐ·R_bᵀ may be rounding error, eps·|R|·‖Rₐ‖·‖R_b‖."""
-    return float(np.finfo(np.float64).eps * ra.shape[1] * np.linalg.norm(ra) * np.linalg.norm(rb))
 
 
 def phase(x: NDArray[Any]) -> NDArray[Any]:

@@ -44,7 +44,8 @@ def normaliser(law: ClusterLaw) -> float | None:
     for group in groups:
         for block in blocks(len(group.head_rows), size=512):
             allowed = _allowed_mass(law, rows, group.head_rows[block], group.tail_rows)
-            mass = group.head_weights[block] @ (allowed @ group.tail_weights)
+            tails = np.add.reduce(allowed * group.tail_weights, axis=1)
+            mass = np.add.reduce(group.head_weights[block] * tails)
             total += float(law.pair_scale[group.cluster] * mass)
     return total - _self_pairs(law)
 
@@ -97,7 +98,8 @@ def _self_pairs(law: ClusterLaw) -> float:
     weights = scale * law.head_weights[entities] * law.tail_weights[entities]
     totals = law.totals(entities, entities)
     allowed = law.totals(entities, entities, law.relations_allowed)
-    return float(weights @ np.divide(allowed, totals, out=np.zeros(len(entities)), where=totals > 0))
+    shares = np.divide(allowed, totals, out=np.zeros(len(entities)), where=totals > 0)
+    return float(np.add.reduce(weights * shares))
 
 
 def _weigh_rows(rows: Places, weights: Array) -> tuple[Ids, Array]:

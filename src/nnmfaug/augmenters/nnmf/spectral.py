@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, hstack
 
-from nnmfaug.augmenters.nnmf.nndsvd import noise, phase, read_only, triangle, used
+from nnmfaug.augmenters.nnmf.nndsvd import phase, read_only, triangle, used
 from nnmfaug.core.arrays import Array
 from nnmfaug.core.checks import check_argument
 from nnmfaug.core.parallel import one_thread
@@ -95,7 +95,7 @@ class Spectral:
         j = np.kron([[0, omega], [np.conj(omega), 0]], np.eye(n_relations))
         r = triangle(x)
         values, y = np.linalg.eigh(r @ j @ r.T)
-        n_positive = int(np.sum(values > noise(r, r)))
+        n_positive = int(np.sum(values > _noise(r)))
         best = np.arange(len(values))[::-1][: min(self.n_components, n_positive)]
         vectors = x.rows @ (j @ r.T @ y[:, best] / values[best])
         return values[best], np.stack([v / phase(v) for v in vectors.T], axis=1)
@@ -106,3 +106,8 @@ def _normalised(side: DistinctRows) -> DistinctRows:
     n_triples = cross(side.rows, np.ones((len(side), 1)), side.counts)[:, 0]
     scale = diags_array(1 / np.sqrt(side.rows @ n_triples))
     return replace(side, rows=csr_array(scale @ side.rows))
+
+
+def _noise(r: Array) -> float:
+    """Return the size up to which an eigenvalue of R·J·Rᵀ may be rounding error, eps·2|R|·‖R‖²."""
+    return float(np.finfo(np.float64).eps * r.shape[1] * np.linalg.norm(r) ** 2)

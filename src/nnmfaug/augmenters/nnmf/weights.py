@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from nnmfaug.core.arrays import Array, Ids
 from nnmfaug.core.checks import check_argument
+from nnmfaug.core.elementary import exp, log
 from nnmfaug.graph.counts import Counts
 
 
@@ -107,7 +108,7 @@ class CountProduct:
     def weights(self, products: Array) -> Array:
         """Return the weights for products A[h, r]·B[t, r] of counts."""
         weights: Array = products + self.smoothing if self.smoothing else products
-        return weights if self.temperature == 1 else weights ** (1 / self.temperature)
+        return weights if self.temperature == 1 else exp(log(weights) / self.temperature)
 
 
 def _row_sums(matrix: csr_array) -> Array:

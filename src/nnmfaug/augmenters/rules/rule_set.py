@@ -14,6 +14,7 @@ from nnmfaug.augmenters.rules.steps import BoolMatrix, Steps, ends
 from nnmfaug.augmenters.rules.table import RuleTable
 from nnmfaug.core.arrays import Array, Ids, IntArray, Places
 from nnmfaug.core.checks import require
+from nnmfaug.core.elementary import expm1, log1p
 from nnmfaug.core.progress import report
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import LabelledTriple
@@ -107,8 +108,8 @@ class RuleSet:
         rules = rules[order]
         is_first = np.append(True, keys[1:] != keys[:-1])
         first = np.flatnonzero(is_first)[: len(keys)]  # none if there are no keys
-        log_doubts = np.log1p(-np.minimum(self.confidence[rules], MAX_CERTAINTY))
-        noisy_or = -np.expm1(np.add.reduceat(log_doubts, first)) if len(first) else np.zeros(0)
+        log_doubts = log1p(-np.minimum(self.confidence[rules], MAX_CERTAINTY))
+        noisy_or = -expm1(np.add.reduceat(log_doubts, first)) if len(first) else np.zeros(0)
         best_rules = rules[first]
         confidence = noisy_or if combine == "noisy-or" else self.confidence[best_rules]
         order = np.lexsort((keys[first], -noisy_or, -confidence))
