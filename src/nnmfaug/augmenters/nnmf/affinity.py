@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from nnmfaug.augmenters.nnmf.many_relations import MAX_DENSE_RELATIONS, squared_norm
 from nnmfaug.core.arrays import Array, Ids
 from nnmfaug.core.parallel import blocks
 from nnmfaug.core.sparse import DistinctRows, cross
@@ -85,6 +86,10 @@ class Affinity:
 
     def squared_norm(self) -> float:
         """‖C‖² of the full matrix, by ‖A·Bᵀ‖² = tr(AᵀA·BᵀB)."""
+        if self.a.shape[1] > MAX_DENSE_RELATIONS:
+            row_weights = _ones(self.a) if self.row_weights is None else self.row_weights
+            column_weights = _ones(self.b) if self.column_weights is None else self.column_weights
+            return squared_norm(self.a, self.b, row_weights, column_weights)
         gram_a = cross(self.a, self.a.toarray(), self.row_weights)
         gram_b = cross(self.b, self.b.toarray(), self.column_weights)
         return float(np.sum(gram_a * gram_b))
@@ -107,6 +112,11 @@ def _weighted_sum(matrix: csr_array, weights: Ids | None) -> Array:
     """Sum of the rows, 1ᵀ·diag(weights)·M, shape (n_relations,)."""
     ones = np.ones((matrix.shape[0], 1))
     return cross(matrix, ones, weights)[:, 0]
+
+
+def _ones(matrix: csr_array) -> Ids:
+    """A weight of 1 for each row."""
+    return np.ones(matrix.shape[0], dtype=np.int64)
 
 
 def _total(matrix: csr_array, weights: Ids | None) -> int:

@@ -7,12 +7,14 @@ weights for equal rows. C has rank at most |R|, so its SVD is exact and cheap fr
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from nnmfaug.augmenters.nnmf.many_relations import MAX_DENSE_RELATIONS, leading_components
 from nnmfaug.core.arrays import Array, Bools, Ids, Places
 from nnmfaug.core.parallel import blocks
 from nnmfaug.core.sparse import DistinctRows
@@ -26,7 +28,8 @@ def nndsvd(heads: DistinctRows, tails: DistinctRows, p: int) -> tuple[Array, Arr
         x = Qₐ·u = C·(Q_b·v)/s = A·(R_bᵀ·v)/s,    y = Q_b·v = B·(Rₐᵀ·u)/s.
 
     So only the triangles are needed. They come from QR and not from the Grams AᵀA and BᵀB, which square the
-    condition number: a component would be lost at 1e-8 of the largest, not at 1e-16.
+    condition number: a component would be lost at 1e-8 of the largest, not at 1e-16. With very many relations the
+    triangles are too large, and the SVD is approximate.
 
     Returns
     -------
@@ -34,23 +37,31 @@ def nndsvd(heads: DistinctRows, tails: DistinctRows, p: int) -> tuple[Array, Arr
         √s·x and √s·y for the first component, and the larger non-negative part of these for the others; zero
         columns beyond the rank of C.
     """
+    is_small = heads.rows.shape[1] <= MAX_DENSE_RELATIONS
+    components = _exact_components(heads, tails, p) if is_small else leading_components(heads, tails, p)
+    w = np.zeros((len(heads), p))
+    h = np.zeros((len(tails), p))
+    for k, (s, x, y) in enumerate(components):
+        if k == 0:
+            parts = np.abs(x), np.abs(y)
+        else:
+            sign = phase(x)
+            parts = _larger_part(x / sign, y / sign, heads.counts, tails.counts)
+        w[:, k] = math.sqrt(s) * parts[0]
+        h[:, k] = math.sqrt(s) * parts[1]
+    return w, h
+
+
+def _exact_components(heads: DistinctRows, tails: DistinctRows, p: int) -> Iterator[tuple[float, Array, Array]]:
+    """Yield the p largest singular values s of C, or as many as it has, each with its singular vectors x and y."""
     r_a = triangle(heads)
     r_b = triangle(tails)
     u, s, vt = np.linalg.svd(r_a @ r_b.T)
     rank = int(np.sum(s > noise(r_a, r_b)))
-    w = np.zeros((len(heads), p))
-    h = np.zeros((len(tails), p))
     for k in range(min(p, rank)):
         x = heads.rows @ (r_b.T @ vt[k] / s[k])
         y = tails.rows @ (r_a.T @ u[:, k] / s[k])
-        if k == 0:
-            x, y = np.abs(x), np.abs(y)
-        else:
-            sign = phase(x)
-            x, y = _larger_part(x / sign, y / sign, heads.counts, tails.counts)
-        w[:, k] = math.sqrt(s[k]) * x
-        h[:, k] = math.sqrt(s[k]) * y
-    return w, h
+        yield s[k], x, y
 
 
 def _larger_part(x: Array, y: Array, x_counts: Ids, y_counts: Ids) -> tuple[Array, Array]:
