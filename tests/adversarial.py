@@ -25,6 +25,15 @@ def many_relations(n_relations: int, n_triples: int = 1) -> Rows:
             yield f"e{head}", f"r{i}", f"e{(3 * head + j + 1) % n_entities}"
 
 
+def many_inverses(n_relations: int) -> Rows:
+    """Pairs of relations that are inverses of each other, as far as is known: every second relation has a rule."""
+    for i in range(n_relations // 2):
+        for j in range(5):
+            yield f"x{i}.{j}", f"r{i}", f"y{i}.{j}"
+            if j:
+                yield f"y{i}.{j}", f"inverse of r{i}", f"x{i}.{j}"
+
+
 def relations_of_one_pair(n_relations: int) -> Rows:
     """Two entities, with all relations between them in both directions."""
     for i in range(n_relations):

@@ -14,19 +14,22 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from nnmfaug.augmenters.base import Augmenter, Distribution, Ranked, Sample, is_ranked
+from nnmfaug.augmenters.base import Augmenter, Distribution, Evidence, Ranked, Sample, is_ranked
 from nnmfaug.augmenters.conditions import Conditions, take_each
 from nnmfaug.augmenters.listed import Listed
 from nnmfaug.augmenters.nnmf.distribution import TripleDistribution
 from nnmfaug.augmenters.nnmf.nnmfaug import NNMFAug
 from nnmfaug.core.errors import SamplingError
-from nnmfaug.core.parallel import Engine
+from nnmfaug.core.parallel import Engine, blocks
+from nnmfaug.core.progress import report
 from nnmfaug.core.settings import describe_settings
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.io.files import replacing
 from nnmfaug.io.write import check_writable, write_draft
 
 PACKAGES = ("nnmfaug", "numpy", "scipy", "scikit-learn")
+EXPLAINED_TRIPLES = 1 << 12
+"""Number of triples whose evidence is in memory at a time."""
 Manifest = dict[str, Any]
 """Plain data about a sample, for JSON."""
 
@@ -89,7 +92,8 @@ def write_sample(sample: Sample, manifest: Manifest, path: Path, *, prefix: str 
     with ExitStack() as drafts:
         triples_draft, scores_draft, manifest_draft = (drafts.enter_context(replacing(file)) for file in targets)
         write_draft(sample.graph, triples_draft, path, prefix=prefix)
-        scores_draft.write_text("".join(_scores(sample)), encoding="utf-8")
+        with scores_draft.open("w", encoding="utf-8") as scores:
+            scores.writelines(_scores(sample))
         text = json.dumps(manifest, indent=2, ensure_ascii=False)
         manifest_draft.write_text(text + "\n", encoding="utf-8")
     return targets
@@ -181,8 +185,14 @@ def _evidence_lines(sample: Sample, source: Ranked) -> Iterator[str]:
     rating = "confidence" if sample.probability is None else "probability"
     yield f"line\t{rating}\tsource\treason\tevidence\n"
     confidences = source.confidence_of(sample.triples).tolist()
-    explanations = source.explain(sample.triples)
-    for line, (confidence, evidence) in enumerate(zip(confidences, explanations, strict=True), 1):
+    for line, (confidence, evidence) in enumerate(zip(confidences, _evidence(sample, source), strict=True), 1):
         reason = json.dumps(evidence.reason, ensure_ascii=False)
         triples = json.dumps(evidence.triples, ensure_ascii=False)
         yield f"{line}\t{confidence!r}\t{evidence.source}\t{reason}\t{triples}\n"
+
+
+def _evidence(sample: Sample, source: Ranked) -> Iterator[Evidence]:
+    """Yield the evidence for each triple; some are explained at a time, for that of millions fills the memory."""
+    for block in blocks(len(sample), size=EXPLAINED_TRIPLES):
+        yield from source.explain(sample.triples[block])
+        report("explaining triples", block.stop, len(sample))

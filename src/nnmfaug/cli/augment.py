@@ -111,7 +111,8 @@ def augment(
     n = None if take_all or quotas else options.amount(amount, len(train))
     with progress(), notes_of_warnings(), _advice(options, conditions, n if amount is None else None):
         sample, manifest = _generate(options, train, n, conditions, seed, quiet=as_json)
-    paths = write_sample(sample, manifest, out, prefix=reading.options.prefix)
+    with progress():
+        paths = write_sample(sample, manifest, out, prefix=reading.options.prefix)
     if as_json:
         print_json({**manifest, "method_name": method, "files": [str(path) for path in paths]})
     else:

@@ -59,5 +59,5 @@ def test_triples_of_many_relations_are_generated_in_bounded_time_and_memory(rows
 
 def test_spectral_refuses_what_it_cannot_decompose() -> None:
     graph = KnowledgeGraph.from_labels(many_relations(MAX_DENSE_RELATIONS + 1))
-    with pytest.raises(ValueError, match="2,001 relations: .* use NMF"):
+    with pytest.raises(ValueError, match=r"2,001 relations: .* use NMF"):
         na.Spectral().fit(graph.counts)

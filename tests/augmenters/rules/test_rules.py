@@ -18,6 +18,7 @@ from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import LabelledTriple
 from tests.adversarial import (
     Rows,
+    many_inverses,
     many_relations,
     relations_of_one_hub,
     relations_of_one_pair,
@@ -117,11 +118,22 @@ class TestMining:
     def test_a_budget_leaves_out_the_largest_bodies_and_counts_them(self) -> None:
         graph = na.read_splits("umls").train
         every = na.Rules(min_confidence=0.001).mine(graph)
-        some = na.Rules(min_confidence=0.001, max_total_paths=1_600_000).mine(graph)
+        some = na.Rules(min_confidence=0.001, max_total_paths=800_000).mine(graph)
         is_long = some.table.bodies[:, 1] >= 0
         assert some.skipped > 0
         assert 0 < is_long.sum() < (every.table.bodies[:, 1] >= 0).sum()
         assert set(as_dict(some).items()) <= set(as_dict(every).items())
+
+    @pytest.mark.parametrize("product_cost", [0, 10**9])
+    def test_joins_and_products_count_the_same(self, product_cost: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        graph = na.family(60, seed=1).given
+        monkeypatch.setattr("nnmfaug.augmenters.rules.mining.ENTITIES_PER_PATH", 10**9)
+        before = mine(graph, Threshold(2, 0.1, 5.0), NO_LIMITS, depth=2)
+        monkeypatch.setattr("nnmfaug.augmenters.rules.mining.PRODUCT_COST", product_cost)
+        limits = Limits(max_paths=10**6, max_total_paths=10**15, max_rules=10**9)
+        after = mine(graph, Threshold(2, 0.1, 5.0), limits, depth=2)
+        for column in ("bodies", "heads", "support", "sizes", "pca_sizes"):
+            assert np.array_equal(getattr(before, column), getattr(after, column))
 
     @pytest.mark.parametrize("confidence", ["standard", "pca"])
     def test_the_best_rules_are_the_same_if_the_others_are_forgotten_on_the_way(self, confidence: str) -> None:
@@ -137,6 +149,7 @@ class TestMining:
         ("rows", "depth"),
         [
             (many_relations(20_000, 2), 2),
+            (many_inverses(20_000), 2),
             (relations_of_one_pair(20_000), 2),
             (relations_of_one_hub(40, 2200), 2),
             (relations_of_one_hub(20, 500), 3),

@@ -1,4 +1,4 @@
-"""Counting the rules of bodies. Several bodies lie side by side in one sparse matrix.
+"""Counting the rules of bodies, of several bodies at a time.
 
 For a body b and a step s, over pairs of different entities,
 
@@ -12,43 +12,14 @@ body is read backwards. So one product counts the rules of two bodies.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from nnmfaug.augmenters.rules.steps import BoolMatrix, Steps
+from nnmfaug.augmenters.rules.joins import BodyPairs
+from nnmfaug.augmenters.rules.steps import Steps
 from nnmfaug.augmenters.rules.table import RuleTable, Threshold
 from nnmfaug.core.arrays import Bools, Ids
 from nnmfaug.core.sparse import entries
-
-
-@dataclass(frozen=True, eq=False)
-class BodyPairs:
-    """The pairs that bodies join: body number ``body[i]`` joins ``x[i]`` with ``y[i]``, which may be equal."""
-
-    x: Ids
-    y: NDArray[np.integer]
-    body: NDArray[np.integer]
-
-    @classmethod
-    def of(cls, bodies: BoolMatrix) -> BodyPairs:
-        """Read the pairs of bodies that lie side by side, shape (n, n_bodies·n)."""
-        n = bodies.shape[0]
-        x = np.repeat(np.arange(n), np.diff(bodies.indptr))
-        body = bodies.indices // n
-        return cls(x, bodies.indices - body * n, body)
-
-    def sizes(self, n_bodies: int) -> Ids:
-        """Return size(b) of each body, shape (n_bodies,)."""
-        loops = np.flatnonzero(self.x == self.y)  # few, so it is cheaper to subtract than to filter them out
-        with_loops = np.bincount(self.body, minlength=n_bodies)
-        return with_loops - np.bincount(self.body[loops], minlength=n_bodies)
-
-    def take(self, rows: Bools) -> BodyPairs:
-        """Return some of the pairs."""
-        return BodyPairs(self.x[rows], self.y[rows], self.body[rows])
 
 
 class RuleCounter:
@@ -62,36 +33,34 @@ class RuleCounter:
         self._tables = [RuleTable.empty(depth)]
         self._least = 0.0  # confidence below which a rule is not among the best
 
-    def add(self, pairs: BodyPairs, first: tuple[int, ...], last: Ids, *, backwards: Bools | None = None) -> None:
-        """Count the rules of some bodies.
+    def add(self, pairs: BodyPairs, bodies: Ids, *, backwards: Bools | None = None) -> None:
+        """Count the rules of some bodies of one length.
 
         Parameters
         ----------
         pairs
             The pairs that each body joins.
-        first
-            The steps with which all these bodies begin.
-        last : ndarray of shape (n_bodies,)
-            The last step of each body.
+        bodies : ndarray of shape (n_bodies, length)
+            The steps of each body.
         backwards : ndarray of shape (n_bodies,), optional
             Whether the rules of the reversed body are counted as well. Default: of none.
         """
         n_relations = self.steps.graph.n_relations
-        sizes = pairs.sizes(len(last))
-        support = self._support(pairs, len(last))
+        sizes = pairs.sizes(len(bodies))
+        support = self._support(pairs, len(bodies))
         heads = support.indices.astype(np.int64)
-        numbers = np.repeat(np.arange(len(last)), np.diff(support.indptr))
+        numbers = np.repeat(np.arange(len(bodies)), np.diff(support.indptr))
         passed = self._may_pass(support.data, sizes[numbers])
         passed &= heads < n_relations if backwards is None else (heads < n_relations) | backwards[numbers]
-        if not first:
-            passed &= heads != last[numbers]  # r(x, y) ← r(x, y)
+        if bodies.shape[1] == 1:
+            passed &= heads != bodies[numbers, 0]  # r(x, y) ← r(x, y)
         if not passed.any():
             return
         heads = heads[passed]
         numbers = numbers[passed]
         table = RuleTable(
             heads=heads % n_relations,
-            bodies=self._paths(first, last[numbers], heads),
+            bodies=self._paths(bodies[numbers], heads),
             support=support.data[passed],
             sizes=sizes[numbers],
             pca_sizes=self._pca_sizes(pairs, heads, numbers),
@@ -143,11 +112,9 @@ class RuleCounter:
             sizes[is_step] = entries(with_tail, numbers[is_step], heads[is_step] % n_relations)
         return sizes
 
-    def _paths(self, first: tuple[int, ...], last: Ids, heads: Ids) -> Ids:
+    def _paths(self, bodies: Ids, heads: Ids) -> Ids:
         """The body of each rule, reversed where the rule concludes an inverse step, shape (n_rules, depth)."""
-        beginnings = np.tile(np.array(first, dtype=np.int64), (len(last), 1))
-        forwards = np.column_stack([beginnings, last])
-        reverse = self.steps.inverse(forwards[:, ::-1])
+        reverse = self.steps.inverse(bodies[:, ::-1])
         is_inverse = heads >= self.steps.graph.n_relations
-        paths = np.where(is_inverse[:, None], reverse, forwards)
+        paths = np.where(is_inverse[:, None], reverse, bodies)
         return np.pad(paths, ((0, 0), (0, self.depth - paths.shape[1])), constant_values=-1)

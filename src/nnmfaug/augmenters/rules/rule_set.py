@@ -11,7 +11,8 @@ import numpy as np
 
 from nnmfaug.augmenters.base import Evidence
 from nnmfaug.augmenters.rules.chains import Chains
-from nnmfaug.augmenters.rules.steps import Steps, ends
+from nnmfaug.augmenters.rules.joins import pairs_of
+from nnmfaug.augmenters.rules.steps import Steps
 from nnmfaug.augmenters.rules.table import RuleTable
 from nnmfaug.core.arrays import Array, Ids, IntArray, Places
 from nnmfaug.core.checks import require
@@ -127,7 +128,7 @@ class RuleSet:
         n_relations = self.graph.n_relations
         for done, (path, rules) in enumerate(bodies.items(), 1):
             report("applying rules", done, len(bodies))
-            x, y = ends(self.steps.body(path))
+            x, y = pairs_of(self.steps, path)
             for rule in rules:
                 keys = (x * n_relations + self.table.heads[rule]) * n_entities + y
                 new_keys = keys[~self.graph.contains_keys(keys)]

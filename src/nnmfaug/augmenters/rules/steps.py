@@ -24,6 +24,8 @@ MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 """2^64 divided by the golden ratio: spreads keys evenly over a hash table."""
 SLOTS_PER_PAIR = 16
 """Size of the hash table of :class:`StepPairs`: at most one slot in so many is occupied."""
+SMALL = 16
+"""One edge in so many entities: looking up edges costs about as much as a matrix."""
 BoolMatrix: TypeAlias = "csr_array[np.bool_, tuple[int, int]]"
 
 
@@ -134,11 +136,20 @@ class Steps:
         start, step, _ = self.edges
         return step * self.n + start
 
+    def rows(self, steps: Ids, starts: Ids) -> tuple[Ids, Ids]:
+        """Return where the edges of each step from each start begin, and how many there are."""
+        keys = steps * self.n + starts
+        begins = np.searchsorted(self._row_keys, keys)
+        return begins, np.searchsorted(self._row_keys, keys, side="right") - begins
+
     def stops(self, step: int, start: int) -> Ids:
         """Return where a step leads from an entity, ascending."""
-        key = step * self.n + start
-        begin, end = np.searchsorted(self._row_keys, [key, key + 1])
-        return self.edges[2][begin:end]
+        begin, length = self.rows(np.array(step), np.array(start))
+        return self.edges[2][begin : begin + length]
+
+    def is_small(self, step: int) -> bool:
+        """Whether a step has so few edges that a matrix of all entities costs more than looking them up."""
+        return bool(SMALL * (self.begins[step + 1] - self.begins[step]) <= self.n)
 
     def matrix(self, step: int) -> BoolMatrix:
         """Return M_s of a step s, shape (n, n); not stored, for those of many relations would fill the memory."""
