@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
@@ -10,6 +11,7 @@ from hypothesis import given, strategies as st
 import nnmfaug as na
 from nnmfaug.graph.counts import Counts
 from nnmfaug.graph.describe import RelationStats
+from tests.adversarial import many_relations, run_limited, write_rows
 
 Row = tuple[str, str, str]
 row = st.tuples(st.sampled_from("abcde"), st.sampled_from("rst"), st.sampled_from("abcde"))
@@ -146,3 +148,17 @@ def test_describing_does_not_depend_on_the_order_of_the_triples(train: list[Row]
     backward = na.KnowledgeGraph.from_labels(train[::-1], sort=False)
     tests = na.KnowledgeGraph.from_labels(test[::-1], sort=False)
     assert na.describe(na.Splits.merge("toy", train=backward, test=tests)) == forward
+
+
+def test_relations_are_compared_some_at_a_time_with_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = na.read_splits("nations").train
+    expected = na.describe(graph)
+    monkeypatch.setattr("nnmfaug.graph.describe.MAX_CELLS", 200)
+    assert na.describe(graph) == expected
+
+
+def test_the_memory_of_stats_does_not_grow_with_the_square_of_the_relations(tmp_path: Path) -> None:
+    path = write_rows(many_relations(20_000), tmp_path / "graph.tsv")
+    done = run_limited("stats", path, cwd=tmp_path, gigabytes=1.5)
+    assert not done.returncode, done.stderr
+    assert "20,000 relations" in done.stdout

@@ -13,19 +13,22 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from nnmfaug.augmenters.base import Augmenter, Distribution, Ranked, Sample, is_ranked
+from nnmfaug.augmenters.base import Augmenter, Distribution, Evidence, Ranked, Sample, is_ranked
 from nnmfaug.augmenters.conditions import Conditions, take_each
 from nnmfaug.augmenters.listed import Listed
 from nnmfaug.augmenters.nnmf.distribution import TripleDistribution
 from nnmfaug.augmenters.nnmf.nnmfaug import NNMFAug
 from nnmfaug.core.errors import SamplingError
-from nnmfaug.core.parallel import Engine, blas_libraries
+from nnmfaug.core.parallel import Engine, blas_libraries, blocks
+from nnmfaug.core.progress import report
 from nnmfaug.core.settings import describe_settings
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.io.files import checksum, replacing_all
 from nnmfaug.io.write import check_writable, write_draft
 
 PACKAGES = ("nnmfaug", "numpy", "scipy", "scikit-learn")
+EXPLAINED_TRIPLES = 1 << 12
+"""Number of triples whose evidence is in memory at a time."""
 Manifest = dict[str, Any]
 """Plain data about a sample, for JSON."""
 
@@ -93,7 +96,8 @@ def write_sample(
     check_writable(path)
     with replacing_all(targets, overwrite=overwrite) as (triples_draft, scores_draft, manifest_draft):
         write_draft(sample.graph, triples_draft, path, prefix=prefix)
-        scores_draft.write_text("".join(_scores(sample)), encoding="utf-8")
+        with scores_draft.open("w", encoding="utf-8") as scores:
+            scores.writelines(_scores(sample))
         checksums = {targets[0].name: checksum(triples_draft), targets[1].name: checksum(scores_draft)}
         text = json.dumps({**manifest, "sha256": checksums}, indent=2, ensure_ascii=False)
         # UTF-8 cannot represent half a surrogate pair in a name; its JSON escape can.
@@ -187,8 +191,14 @@ def _evidence_lines(sample: Sample, source: Ranked) -> Iterator[str]:
     rating = "confidence" if sample.probability is None else "probability"
     yield f"line\t{rating}\tsource\treason\tevidence\n"
     confidences = source.confidence_of(sample.triples).tolist()
-    explanations = source.explain(sample.triples)
-    for line, (confidence, evidence) in enumerate(zip(confidences, explanations, strict=True), 1):
+    for line, (confidence, evidence) in enumerate(zip(confidences, _evidence(sample, source), strict=True), 1):
         reason = json.dumps(evidence.reason, ensure_ascii=False)
         triples = json.dumps(evidence.triples, ensure_ascii=False)
         yield f"{line}\t{confidence!r}\t{evidence.source}\t{reason}\t{triples}\n"
+
+
+def _evidence(sample: Sample, source: Ranked) -> Iterator[Evidence]:
+    """Yield the evidence for each triple; some are explained at a time, for that of millions fills the memory."""
+    for block in blocks(len(sample), size=EXPLAINED_TRIPLES):
+        yield from source.explain(sample.triples[block])
+        report("explaining triples", block.stop, len(sample))

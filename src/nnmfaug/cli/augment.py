@@ -115,7 +115,8 @@ def augment(
     n = None if take_all or quotas else options.amount(amount, len(train))
     with progress(), notes_of_warnings(), _advice(options, conditions, n if amount is None else None):
         sample, manifest = _generate(options, train, n, conditions, seed, quiet=as_json)
-    paths = write_sample(sample, manifest, out, prefix=reading.options.prefix, overwrite=overwrite)
+    with progress():
+        paths = write_sample(sample, manifest, out, prefix=reading.options.prefix, overwrite=overwrite)
     if as_json:
         written = json.loads(paths[-1].read_bytes())
         print_json({**written, "method_name": method, "files": [str(path) for path in paths]})

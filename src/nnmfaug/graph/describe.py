@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from nnmfaug.core.arrays import Bools, Ids, IntArray
+from nnmfaug.core.arrays import Array, Bools, Ids, IntArray
+from nnmfaug.core.parallel import blocks
 from nnmfaug.graph.counts import Counts
 from nnmfaug.graph.keys import sorted_unique
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.read_report import ReadReport
 from nnmfaug.graph.splits import Splits
+
+MAX_CELLS = 1 << 22
+"""Pairs of relations that are compared at a time."""
 
 
 @dataclass(frozen=True)
@@ -186,12 +191,7 @@ def _describe_relations(graph: KnowledgeGraph) -> tuple[RelationStats, ...]:
     n_triples = np.bincount(r, minlength=graph.n_relations)
     n_heads = _distinct_per_relation(h, r, graph)
     n_tails = _distinct_per_relation(t, r, graph)
-    n_mirrored = _count_mirrored(graph)
-    symmetric = n_mirrored.diagonal() / np.maximum(n_triples, 1)
-    n_larger = np.maximum.outer(n_triples, n_triples)
-    fractions = n_mirrored / np.maximum(n_larger, 1)
-    np.fill_diagonal(fractions, 0)
-    partner = fractions.argmax(axis=1)
+    mirrors = _mirrors(graph, n_triples)
     names = graph.vocabulary.relations
     rows = [
         RelationStats(
@@ -201,9 +201,9 @@ def _describe_relations(graph: KnowledgeGraph) -> tuple[RelationStats, ...]:
             tails=int(n_tails[i]),
             tails_per_head=float(n_triples[i] / n_heads[i]),
             heads_per_tail=float(n_triples[i] / n_tails[i]),
-            symmetric=float(symmetric[i]),
-            inverse=names[partner[i]] if fractions[i, partner[i]] > 0 else None,
-            inverse_fraction=float(fractions[i, partner[i]]),
+            symmetric=float(mirrors.symmetric[i]),
+            inverse=names[mirrors.inverse[i]] if mirrors.fraction[i] > 0 else None,
+            inverse_fraction=float(mirrors.fraction[i]),
         )
         for i in np.flatnonzero(n_triples)
     ]
@@ -216,15 +216,54 @@ def _distinct_per_relation(entities: IntArray, relations: IntArray, graph: Knowl
     return np.bincount(keys // max(graph.n_entities, 1), minlength=graph.n_relations)
 
 
-def _count_mirrored(graph: KnowledgeGraph) -> Ids:
-    """Return M[r, s] = |{(x, y) : (x, r, y) ∈ G, (y, s, x) ∈ G, x ≠ y}|, shape (n_relations, n_relations)."""
+class _Mirrors(NamedTuple):
+    """For each relation the fraction that is symmetric, its best inverse, and the fraction that has it."""
+
+    symmetric: Array
+    inverse: Ids
+    fraction: Array
+
+
+def _mirrors(graph: KnowledgeGraph, n_triples: Ids) -> _Mirrors:
+    """Compare each relation with all others, some relations at a time: all at once may not fit into memory."""
+    forward, backward = _pairs_by_relation(graph)
+    n = graph.n_relations
+    parts = []
+    for block in blocks(n, size=max(MAX_CELLS // n, 1)):
+        relations = np.arange(block.start, block.stop)
+        parts.append(_mirrors_of(relations, csr_array(forward[block] @ backward), n_triples))
+    return _Mirrors(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _mirrors_of(relations: Ids, n_mirrored: csr_array, n_triples: Ids) -> _Mirrors:
+    """Compare some relations with all others, given how many triples of one mirror the other."""
+    rows = np.repeat(np.arange(len(relations)), np.diff(n_mirrored.indptr))
+    r = relations[rows]
+    s = n_mirrored.indices
+    fractions = n_mirrored.data / np.maximum(n_triples[r], n_triples[s])
+    is_same = r == s
+    symmetric = np.zeros(len(relations))
+    symmetric[rows[is_same]] = fractions[is_same]
+    fractions[is_same] = 0
+    best = np.zeros(len(relations))
+    np.maximum.at(best, rows, fractions)
+    inverse = np.full(len(relations), len(n_triples))
+    is_best = fractions == best[rows]
+    np.minimum.at(inverse, rows[is_best], s[is_best])  # of equal ones the first by id
+    return _Mirrors(symmetric, inverse, best)
+
+
+def _pairs_by_relation(graph: KnowledgeGraph) -> tuple[csr_array, csr_array]:
+    """Return F[r, (x, y)] = 1 if (x, r, y) ∈ G, and B[(x, y), s] = 1 if (y, s, x) ∈ G, for x ≠ y.
+
+    F·B counts, for relations r and s, the pairs with (x, r, y) ∈ G and (y, s, x) ∈ G.
+    """
     is_loop = graph.triples[:, 0] == graph.triples[:, 2]
     h, r, t = graph.triples[~is_loop].astype(np.int64).T
     pair_keys = np.concatenate([h * graph.n_entities + t, t * graph.n_entities + h])
     pairs, places = np.unique(pair_keys, return_inverse=True)
     n = len(h)
     ones = np.ones(n, dtype=np.int64)
-    shape = (len(pairs), graph.n_relations)
-    forward = csr_array((ones, (places[:n], r)), shape=shape)
-    backward = csr_array((ones, (places[n:], r)), shape=shape)
-    return np.asarray((forward.T @ backward).toarray(), dtype=np.int64)
+    forward = csr_array((ones, (r, places[:n])), shape=(graph.n_relations, len(pairs)))
+    backward = csr_array((ones, (places[n:], r)), shape=(len(pairs), graph.n_relations))
+    return forward, backward

@@ -235,9 +235,11 @@ def _per_relation(full: Listed, refits: Refits, completeness: Completeness, n: i
     """Mean estimated probability of the first n triples, by relation."""
     calibration = calibrate(refits, full.graph.n_relations, completeness)
     probability = calibration(full.graph, full.triples, full.confidence)[:n]
-    relation = full.triples[:n, 1]
+    order = np.argsort(full.triples[:n, 1], kind="stable")
+    relations, begins = np.unique(full.triples[:n, 1][order], return_index=True)
+    parts = np.split(probability[order], begins[1:])
     names = full.graph.vocabulary.relations
-    return {names[r]: float(probability[relation == r].mean()) for r in np.unique(relation).tolist()}
+    return {names[r]: float(part.mean()) for r, part in zip(relations.tolist(), parts, strict=True)}
 
 
 def _bands(confidence: Array, probability: Array, refits: Refits) -> Iterator[Band]:

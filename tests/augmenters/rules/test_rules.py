@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
 import nnmfaug as na
-from nnmfaug.augmenters.rules.mining import mine
+from nnmfaug.augmenters.rules.mining import Limits, mine
 from nnmfaug.augmenters.rules.rule_set import RuleSet
 from nnmfaug.augmenters.rules.table import Threshold
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import LabelledTriple
+from tests.adversarial import (
+    Rows,
+    many_inverses,
+    many_relations,
+    relations_of_one_hub,
+    relations_of_one_pair,
+    run_limited,
+    write_rows,
+)
 from tests.examples import examples
 
 Counts = tuple[int, int, int]
 Body = tuple[tuple[str, bool], ...]
+NO_LIMITS = Limits(max_paths=10**6, max_total_paths=10**12, max_rules=10**9)
 EVERYTHING = na.Rules(depth=3, min_support=1, min_confidence=1e-9, prior=0.0)
 
 
@@ -75,11 +86,12 @@ class TestMining:
     @pytest.mark.slow
     def test_chunks_change_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = na.read_splits("nations").train
-        graph = na.KnowledgeGraph(graph.vocabulary, graph.triples[graph.triples[:, 1] < 12])
-        before = mine(graph, Threshold(2, 0.1, 5.0), depth=3, max_paths=10**6)
+        graph = na.KnowledgeGraph(graph.vocabulary, graph.triples[graph.triples[:, 1] < 6])
+        before = mine(graph, Threshold(2, 0.1, 5.0), NO_LIMITS, depth=3)
         monkeypatch.setattr("nnmfaug.augmenters.rules.mining.CHUNK_COLUMNS", 40)
         monkeypatch.setattr("nnmfaug.augmenters.rules.mining.CHUNK_PATHS", 100)
-        after = mine(graph, Threshold(2, 0.1, 5.0), depth=3, max_paths=10**6)
+        monkeypatch.setattr("nnmfaug.augmenters.rules.mining.CHUNK_CELLS", 100)
+        after = mine(graph, Threshold(2, 0.1, 5.0), NO_LIMITS, depth=3)
         for column in ("bodies", "heads", "support", "sizes", "pca_sizes"):
             assert np.array_equal(getattr(before, column), getattr(after, column))
 
@@ -102,6 +114,53 @@ class TestMining:
         assert rules.skipped == 3  # to ∘ from, to ∘ to⁻¹, from⁻¹ ∘ from
         assert not na.Rules(max_paths=900).mine(graph).skipped
         assert "met" not in {rules.graph.vocabulary.relations[head] for head in rules.table.heads}
+
+    def test_a_budget_leaves_out_the_largest_bodies_and_counts_them(self) -> None:
+        graph = na.read_splits("umls").train
+        every = na.Rules(min_confidence=0.001).mine(graph)
+        some = na.Rules(min_confidence=0.001, max_total_paths=800_000).mine(graph)
+        is_long = some.table.bodies[:, 1] >= 0
+        assert some.skipped > 0
+        assert 0 < is_long.sum() < (every.table.bodies[:, 1] >= 0).sum()
+        assert set(as_dict(some).items()) <= set(as_dict(every).items())
+
+    @pytest.mark.parametrize("product_cost", [0, 10**9])
+    def test_joins_and_products_count_the_same(self, product_cost: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        graph = na.family(60, seed=1).given
+        monkeypatch.setattr("nnmfaug.augmenters.rules.mining.ENTITIES_PER_PATH", 10**9)
+        before = mine(graph, Threshold(2, 0.1, 5.0), NO_LIMITS, depth=2)
+        monkeypatch.setattr("nnmfaug.augmenters.rules.mining.PRODUCT_COST", product_cost)
+        limits = Limits(max_paths=10**6, max_total_paths=10**15, max_rules=10**9)
+        after = mine(graph, Threshold(2, 0.1, 5.0), limits, depth=2)
+        for column in ("bodies", "heads", "support", "sizes", "pca_sizes"):
+            assert np.array_equal(getattr(before, column), getattr(after, column))
+
+    @pytest.mark.parametrize("confidence", ["standard", "pca"])
+    def test_the_best_rules_are_the_same_if_the_others_are_forgotten_on_the_way(self, confidence: str) -> None:
+        graph = na.read_splits("nations").train
+        every = na.Rules(confidence=confidence, max_rules=10**9).mine(graph)  # type: ignore[arg-type]
+        best = na.Rules(confidence=confidence, max_rules=500).mine(graph)  # type: ignore[arg-type]
+        rows = np.sort(every.order()[:500])
+        assert np.array_equal(best.table.bodies, every.table.bodies[rows])
+        assert np.array_equal(best.table.heads, every.table.heads[rows])
+        assert np.array_equal(best.confidence, every.confidence[rows])
+
+    @pytest.mark.parametrize(
+        ("rows", "depth"),
+        [
+            (many_relations(20_000, 2), 2),
+            (many_inverses(20_000), 2),
+            (relations_of_one_pair(20_000), 2),
+            (relations_of_one_hub(40, 2200), 2),
+            (relations_of_one_hub(20, 500), 3),
+        ],
+    )
+    def test_graphs_that_explode_are_mined_in_bounded_time_and_memory(
+        self, rows: Rows, depth: int, tmp_path: Path
+    ) -> None:
+        path = write_rows(rows, tmp_path / "graph.tsv")
+        done = run_limited("rules", path, "--depth", str(depth), cwd=tmp_path, gigabytes=2)
+        assert not done.returncode, done.stderr
 
     def test_planted_rules_are_found_and_no_others(self) -> None:
         rng = np.random.default_rng(0)

@@ -52,10 +52,10 @@ def stored_pairs(matrix: BoolMatrix) -> set[Pair]:
 @settings(max_examples=examples(40))
 def test_the_matrix_of_a_step_has_its_pairs_and_the_inverse_step_has_the_transpose(graph: KnowledgeGraph) -> None:
     steps = Steps(graph)
-    for step, matrix in enumerate(steps.matrices):
+    for step in range(steps.n_steps):
         inverse = int(steps.inverse(np.array(step)))
-        assert stored_pairs(matrix) == walk_step(graph, step)
-        assert stored_pairs(steps.matrices[inverse]) == {(y, x) for x, y in walk_step(graph, step)}
+        assert stored_pairs(steps.matrix(step)) == walk_step(graph, step)
+        assert stored_pairs(steps.matrix(inverse)) == {(y, x) for x, y in walk_step(graph, step)}
 
 
 @given(graph=toy_graphs())
@@ -70,32 +70,38 @@ def test_a_body_joins_the_ends_of_all_paths_without_a_repeated_entity(graph: Kno
 
 @given(graph=toy_graphs())
 @settings(max_examples=examples(40))
-def test_path_counts_include_paths_that_return(graph: KnowledgeGraph) -> None:
-    steps = Steps(graph)
-    for path in itertools.product(range(steps.n_steps), repeat=2):
-        assert steps.path_counts[path] == len(walk_path(graph, path))
-
-
-@given(graph=toy_graphs())
-@settings(max_examples=examples(40))
-def test_starts_degrees_and_shared_pairs_equal_those_of_the_triples(graph: KnowledgeGraph) -> None:
+def test_degrees_tails_stops_and_returns_equal_those_of_the_triples(graph: KnowledgeGraph) -> None:
     steps = Steps(graph)
     pairs = [walk_step(graph, step) for step in range(steps.n_steps)]
-    degrees = steps.degrees.toarray()
     for step, entity in itertools.product(range(steps.n_steps), range(steps.n)):
-        expected = sum(x == entity for x, _ in pairs[step])
-        assert degrees[entity, step] == expected
-        assert steps.starts[step, entity] == (expected > 0)
-    for one, other in itertools.product(range(steps.n_steps), repeat=2):
-        assert steps.shared[one, other] == bool(pairs[one] & pairs[other])
+        expected = sorted(y for x, y in pairs[step] if x == entity)
+        assert steps.stops(step, entity).tolist() == expected
+        assert steps.degrees[entity, step] == len(expected)
+        if step < graph.n_relations:
+            assert steps.has_tail[entity, step] == bool(expected)
+        for other in range(steps.n_steps):
+            n_returns = sum((y, entity) in pairs[other] for y in expected)
+            assert steps.returns(step)[entity, other] == n_returns
 
 
 def test_steps_side_by_side_are_their_matrices_beside_each_other_in_the_order_given() -> None:
     steps = Steps(KnowledgeGraph.from_labels(LOOP_AND_CYCLE))
     chosen = np.array([3, 0, 2])
-    expected = np.hstack([steps.matrices[step].toarray() for step in chosen])
+    expected = np.hstack([steps.matrix(step).toarray() for step in chosen])
     assert np.array_equal(steps.side_by_side(chosen).toarray(), expected)
     assert steps.side_by_side(chosen[:0]).shape == (3, 0)
+
+
+@given(graph=toy_graphs())
+@settings(max_examples=examples(20))
+def test_third_steps_side_by_side_are_the_bodies_beside_each_other(graph: KnowledgeGraph) -> None:
+    steps = Steps(graph)
+    thirds = np.array([3, 0, 1])
+    for first, second in itertools.product(range(steps.n_steps), repeat=2):
+        bodies = steps.third_steps(first, second, thirds).toarray().reshape(steps.n, len(thirds), steps.n)
+        for place, third in enumerate(thirds.tolist()):
+            expected = steps.body((first, second, third)).toarray()
+            assert np.array_equal(bodies[:, place] & ~np.eye(steps.n, dtype=bool), expected)
 
 
 def test_the_inverse_of_no_step_is_no_step() -> None:
@@ -142,7 +148,7 @@ class TestStepPairs:
 
 def test_without_diagonal_leaves_all_else() -> None:
     steps = Steps(KnowledgeGraph.from_labels(LOOP_AND_CYCLE))
-    matrix = steps.side_by_side(np.array([0])) @ steps.matrices[2]
+    matrix = steps.side_by_side(np.array([0])) @ steps.matrix(2)
     assert matrix.diagonal().any()
     expected = matrix.toarray() & ~np.eye(3, dtype=bool)
     assert np.array_equal(without_diagonal(matrix).toarray(), expected)

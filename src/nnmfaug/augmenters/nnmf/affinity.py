@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
 
+from nnmfaug.augmenters.nnmf.many_relations import squared_norm
 from nnmfaug.core.arrays import Array, Ids
 from nnmfaug.core.parallel import blocks
 from nnmfaug.core.sparse import DistinctRows, cross
@@ -85,10 +86,9 @@ class Affinity:
 
     def squared_norm(self) -> float:
         """‖C‖² of the full matrix, by ‖A·Bᵀ‖² = tr(AᵀA·BᵀB)."""
-        gram_a = _gram(self.a, self.row_weights)
-        gram_b = _gram(self.b, self.column_weights)
-        both: Any = gram_a.multiply(gram_b)
-        return float(np.add.reduce(csr_array(both).data))
+        row_weights = _ones(self.a) if self.row_weights is None else self.row_weights
+        column_weights = _ones(self.b) if self.column_weights is None else self.column_weights
+        return squared_norm(self.a, self.b, row_weights, column_weights)
 
     def n_nonzero(self) -> int:
         """Number of non-zero entries of the full matrix.
@@ -110,10 +110,9 @@ def _weighted_sum(matrix: csr_array, weights: Ids | None) -> Array:
     return cross(matrix, ones, weights)[:, 0]
 
 
-def _gram(matrix: csr_array, weights: Ids | None) -> csr_array:
-    """Mᵀ·diag(weights)·M, sparse: with many relations, few of them share an entity."""
-    scale = np.ones(matrix.shape[0]) if weights is None else weights.astype(np.float64)
-    return csr_array(matrix.T @ csr_array(diags_array(scale) @ matrix))
+def _ones(matrix: csr_array) -> Ids:
+    """A weight of 1 for each row."""
+    return np.ones(matrix.shape[0], dtype=np.int64)
 
 
 def _total(matrix: csr_array, weights: Ids | None) -> int:

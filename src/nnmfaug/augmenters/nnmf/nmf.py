@@ -23,6 +23,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from nnmfaug.augmenters.nnmf.affinity import Affinity
+from nnmfaug.augmenters.nnmf.many_relations import MAX_DENSE_RELATIONS
 from nnmfaug.augmenters.nnmf.nndsvd import nndsvd, read_only, spread, triangle, used, used_rows
 from nnmfaug.core.arrays import Array
 from nnmfaug.core.checks import Size, check_argument, check_size, decided
@@ -211,7 +212,7 @@ class NMF:
         inner = np.sum(left.product * right.product)
         misfit = float(squared_norm - 2 * inner + np.sum(left.gram * right.gram))
         if misfit < _CANCELLED * squared_norm:
-            misfit = _exact_misfit(left, right)
+            misfit = _exact_misfit(left, right) if len(left.product) <= MAX_DENSE_RELATIONS else max(misfit, 0.0)
         if not self.alpha:
             return 0.5 * misfit
         absolute = left.total() + right.total()

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from nnmfaug.augmenters.nnmf.law import ClusterLaw
+from nnmfaug.augmenters.nnmf.many_relations import MAX_DENSE_RELATIONS
 from nnmfaug.core.arrays import Array, Ids, Places
 from nnmfaug.core.parallel import blocks
 from nnmfaug.core.sparse import DistinctRows
@@ -35,6 +36,8 @@ def normaliser(law: ClusterLaw) -> float | None:
     Z = Σ over c of pair_scale[c] · Σ over h, t in c, h ≠ t, of uₕ·vₜ · Σ over allowed r of p(r | h, t).
     Entities with equal rows of counts are summed as one.
     """
+    if law.counts.n_relations > MAX_DENSE_RELATIONS and not law.relations_allowed.all():
+        return None
     rows = _rows(law)
     groups = list(_groups(law, rows))
     n_pairs = sum(len(group.head_rows) * len(group.tail_rows) for group in groups)
@@ -76,10 +79,11 @@ def _allowed_mass(law: ClusterLaw, rows: Rows, heads: Ids, tails: Ids) -> Array:
     if law.smooth and law.relations_allowed.all():
         return np.ones((len(heads), len(tails)))
     head_rows, tail_rows = rows
+    if law.relations_allowed.all():
+        n_shared = csr_array(head_rows.rows[heads] @ tail_rows.rows[tails].T)
+        return np.asarray(n_shared.toarray() > 0, dtype=np.float64)
     a = head_rows.rows[heads].toarray().astype(np.float64)
     b = tail_rows.rows[tails].toarray().astype(np.float64)
-    if law.relations_allowed.all():
-        return (a @ b.T > 0).astype(np.float64)
     total = np.zeros((len(heads), len(tails)))
     allowed = np.zeros((len(heads), len(tails)))
     for relation in range(law.counts.n_relations):

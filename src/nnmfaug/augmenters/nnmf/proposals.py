@@ -9,10 +9,13 @@ import numpy as np
 
 from nnmfaug.augmenters.nnmf.law import ClusterLaw
 from nnmfaug.core.arrays import Array, Ids
+from nnmfaug.core.parallel import blocks
 from nnmfaug.core.seeding import Stream, generator
 
 DRAW_BLOCK = 1 << 14
 """Proposals that one task makes."""
+MAX_CELLS = 1 << 22
+"""Pairs × relations whose weights are computed at a time."""
 GUIDE = 1 << 14
 """Size of the table that gives the rectangle of most proposals; a power of two, so that its steps are exact."""
 
@@ -73,8 +76,7 @@ class Proposer:
         """Draw a relation for each pair, with all relations possible; keep the allowed ones."""
         law = self.law
         parts = []
-        for start in range(0, len(h), 4096):
-            part = slice(start, start + 4096)
+        for part in blocks(len(h), size=max(MAX_CELLS // law.counts.n_relations, 1)):
             products = law.counts.heads[h[part]].toarray() * law.counts.tails[t[part]].toarray()
             weights = law.relation_law.weights(products.astype(np.float64))
             running = np.cumsum(weights, axis=1)

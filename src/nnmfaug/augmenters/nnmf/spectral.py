@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, hstack
 
+from nnmfaug.augmenters.nnmf.many_relations import MAX_DENSE_RELATIONS
 from nnmfaug.augmenters.nnmf.nndsvd import phase, read_only, triangle, used
 from nnmfaug.core.arrays import Array
-from nnmfaug.core.checks import check_argument
+from nnmfaug.core.checks import check_argument, require
 from nnmfaug.core.parallel import one_thread
 from nnmfaug.core.sparse import DistinctRows, cross
 from nnmfaug.graph.counts import Counts
@@ -71,6 +72,11 @@ class Spectral:
 
     def fit(self, counts: Counts, *, seed: int = 0) -> Eigenvectors:  # noqa: ARG002  (as every embedding)
         """Compute the eigenvectors. Nothing is drawn, so the seed has no effect."""
+        require(
+            counts.n_relations <= MAX_DENSE_RELATIONS,
+            f"{counts.n_relations:,} relations: Spectral needs dense matrices of twice as many rows and columns, "
+            f"so it takes at most {MAX_DENSE_RELATIONS:,}; use NMF",
+        )
         seen = counts.seen
         values = np.zeros(self.n_components)
         vectors = np.zeros((counts.n_entities, self.n_components), dtype=np.complex128)

@@ -10,12 +10,15 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from nnmfaug.augmenters.base import Evidence
-from nnmfaug.augmenters.rules.steps import BoolMatrix, Steps, ends
+from nnmfaug.augmenters.rules.chains import Chains
+from nnmfaug.augmenters.rules.joins import pairs_of
+from nnmfaug.augmenters.rules.steps import Steps
 from nnmfaug.augmenters.rules.table import RuleTable
 from nnmfaug.core.arrays import Array, Ids, IntArray, Places
 from nnmfaug.core.checks import require
 from nnmfaug.core.elementary import expm1, log1p
 from nnmfaug.core.progress import report
+from nnmfaug.graph.keys import SortedKeys, stable_order
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import LabelledTriple
 
@@ -72,16 +75,14 @@ class RuleSet:
         """The graph as steps between entities."""
         return Steps(self.graph)
 
+    @cached_property
+    def chains(self) -> Chains:
+        """The paths behind conclusions."""
+        return Chains(self.steps)
+
     def order(self) -> Places:
         """Return the numbers of the rules by descending confidence, then by descending support."""
         return np.lexsort((-self.table.support, -self.confidence))
-
-    def best(self, n: int) -> RuleSet:
-        """Return the n rules of highest confidence, in the order of the table; all if there are no more."""
-        if len(self) <= n:
-            return self
-        rows = np.sort(self.order()[:n])
-        return RuleSet(self.graph, self.table.take(rows), self.confidence[rows])
 
     def path(self, rule: int | np.intp) -> tuple[int, ...]:
         """Return the steps of a rule's body."""
@@ -119,22 +120,20 @@ class RuleSet:
         """Keys of concluded triples that train does not contain, and the rule behind each; a key per rule."""
         nothing = np.zeros(0, dtype=np.int64)
         parts = [(nothing, nothing), *self._conclusions(max_candidates)]
-        keys = np.concatenate([part[0] for part in parts])
-        rules = np.concatenate([part[1] for part in parts])
-        is_new = ~self.graph.contains_keys(keys)
-        return keys[is_new], rules[is_new]
+        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
     def _conclusions(self, max_candidates: int) -> Iterator[tuple[Ids, Ids]]:
-        """Yield for each body the keys of all triples that its rules conclude, and the rule behind each."""
+        """Yield for each rule the keys of all new triples that it concludes, and the rule as often."""
         bodies = self._rules_by_body(max_candidates)
         n_entities = self.graph.n_entities
         n_relations = self.graph.n_relations
         for done, (path, rules) in enumerate(bodies.items(), 1):
             report("applying rules", done, len(bodies))
-            x, y = ends(self.steps.body(path))
-            heads = self.table.heads[rules]
-            keys = (x * n_relations + heads[:, None]) * n_entities + y  # shape (n_rules, n_pairs)
-            yield keys.ravel(), np.repeat(rules, len(x))
+            x, y = pairs_of(self.steps, path)
+            for rule in rules:
+                keys = (x * n_relations + self.table.heads[rule]) * n_entities + y
+                new_keys = keys[~self.graph.contains_keys(keys)]
+                yield new_keys, np.full(len(new_keys), rule)
 
     def _rules_by_body(self, max_candidates: int) -> dict[tuple[int, ...], list[int]]:
         """The rules to be applied, by their bodies: in order of confidence, until they list enough triples."""
@@ -148,18 +147,7 @@ class RuleSet:
     def body_triples(self, rule: int, x: int, y: int) -> tuple[LabelledTriple, ...]:
         """Return the train triples of a path from x to y along a rule's body; of several paths the first by id."""
         path = self.path(rule)
-        chains: list[tuple[int, ...]] = [(x,)]
-        for step in path[:-1]:
-            matrix = self.steps.matrices[step]
-            chains = [
-                (*chain, entity)
-                for chain in chains
-                for entity in _row(matrix, chain[-1])
-                if entity not in chain and entity != y
-            ]
-        last_step_back = int(self.steps.inverse(np.array(path[-1])))
-        neighbours = set(_row(self.steps.matrices[last_step_back], y))
-        chain = next((*chain, y) for chain in chains if chain[-1] in neighbours)
+        chain = self.chains.first(path, x, y)
         return tuple(self._triple(step, *chain[i : i + 2]) for i, step in enumerate(path))
 
     def _triple(self, step: int, x: int, y: int) -> LabelledTriple:
@@ -187,17 +175,21 @@ class RuleEvidence:
     best_rules: Ids
 
     @cached_property
-    def _rule_of(self) -> dict[int, int]:
-        return dict(zip(self.keys.tolist(), self.best_rules.tolist(), strict=True))
+    def _index(self) -> tuple[SortedKeys, Places]:
+        """The keys in ascending order, and the row of each."""
+        order = stable_order(self.keys)
+        return SortedKeys(self.keys[order]), order
 
     def explain(self, triples: IntArray) -> list[Evidence]:
         """Return the best rule and the train triples of its body for each row of ids."""
-        keys = self.rules.graph.vocabulary.keys(triples).tolist()
-        return [self._evidence(key, *row) for key, row in zip(keys, triples.tolist(), strict=True)]
+        sorted_keys, rows = self._index
+        present, places = sorted_keys.find(self.rules.graph.vocabulary.keys(triples))
+        unknown = triples[~present]
+        require(not len(unknown), f"{unknown[:1].ravel().tolist()} is not among the listed triples")
+        best_rules = self.best_rules[rows[places]].tolist()
+        return [self._evidence(rule, h, t) for rule, (h, _, t) in zip(best_rules, triples.tolist(), strict=True)]
 
-    def _evidence(self, key: int, h: int, r: int, t: int) -> Evidence:
-        require(key in self._rule_of, f"{[h, r, t]} is not among the listed triples")
-        rule = self._rule_of[key]
+    def _evidence(self, rule: int, h: int, t: int) -> Evidence:
         return Evidence("rules", self.rules.describe(rule), self.rules.body_triples(rule, h, t))
 
 
@@ -205,9 +197,3 @@ def _atom(step: int, relations: tuple[str, ...], x: str, y: str) -> str:
     """Return r(x, y), or r(y, x) for an inverse."""
     variables = f"{x}, {y}" if step < len(relations) else f"{y}, {x}"
     return f"{relations[step % len(relations)]}({variables})"
-
-
-def _row(matrix: BoolMatrix, row: int) -> list[int]:
-    """Return the columns of the non-zero entries of a row, ascending."""
-    columns = matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]
-    return sorted(columns.tolist())

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from nnmfaug.augmenters.listed import Listed
-from nnmfaug.augmenters.rules.mining import mine
+from nnmfaug.augmenters.rules.mining import Limits, mine
 from nnmfaug.augmenters.rules.rule_set import Combine, RuleEvidence, RuleSet
 from nnmfaug.augmenters.rules.table import Threshold
 from nnmfaug.core.checks import check_argument, check_at_least
@@ -27,8 +27,8 @@ class Rules:
     Parameters
     ----------
     depth
-        Maximum length of a body, 1 to 3. Length 3 needs n_relations² times as many products as length 1; use it
-        for graphs of a few dozen relations.
+        Maximum length of a body, 1 to 3. Length 3 needs a product for each two steps; use it for graphs of a few
+        dozen relations.
     min_support, min_confidence
         Minimum support and confidence of a rule.
     prior
@@ -43,6 +43,8 @@ class Rules:
         A triple is drawn with a probability proportional to its confidence to this power. Not used by ``top``.
     max_paths
         Bodies of more paths are skipped, see ``RuleSet.skipped``.
+    max_total_paths
+        If the bodies of one length have more paths together, those of the most paths are skipped, too.
     max_rules
         Maximum number of rules; those of the highest confidence are kept.
     max_candidates
@@ -69,6 +71,7 @@ class Rules:
     combine: Combine = "max"
     sharpness: float = 1.0
     max_paths: int = 5_000_000
+    max_total_paths: int = 1_000_000_000
     max_rules: int = 20_000
     max_candidates: int = 5_000_000
 
@@ -77,7 +80,7 @@ class Rules:
         for name, kinds in (("confidence", Confidence), ("combine", Combine)):
             names = get_args(kinds)
             check_argument(name, getattr(self, name), getattr(self, name) in names, f"one of {', '.join(names)}")
-        for name in ("min_support", "max_paths", "max_rules", "max_candidates"):
+        for name in ("min_support", "max_paths", "max_total_paths", "max_rules", "max_candidates"):
             check_at_least(name, getattr(self, name), 1)
         good = 0 < self.min_confidence <= 1
         check_argument("min_confidence", self.min_confidence, good, "above 0 and at most 1")
@@ -89,9 +92,9 @@ class Rules:
         """Return the rules of a graph, which should be the train split alone."""
         check_graph(graph)
         threshold = Threshold(self.min_support, self.min_confidence, self.prior, pca=self.confidence == "pca")
-        table = mine(graph, threshold, depth=self.depth, max_paths=self.max_paths)
-        rules = RuleSet(graph, table, threshold.confidence(table))
-        return rules.best(self.max_rules)
+        limits = Limits(self.max_paths, self.max_total_paths, self.max_rules)
+        table = mine(graph, threshold, limits, depth=self.depth)
+        return RuleSet(graph, table, threshold.confidence(table))
 
     def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:  # noqa: ARG002  (as every augmenter)
         """Fit to a graph, which should be the train split alone. Nothing is drawn, so the seed has no effect."""

@@ -14,16 +14,18 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack
 
 from nnmfaug.core.arrays import Bools, Ids, Places
-from nnmfaug.graph.keys import SortedKeys, sorted_unique
+from nnmfaug.graph.keys import SortedKeys, sorted_unique, stable_order
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 """2^64 divided by the golden ratio: spreads keys evenly over a hash table."""
 SLOTS_PER_PAIR = 16
 """Size of the hash table of :class:`StepPairs`: at most one slot in so many is occupied."""
+SMALL = 16
+"""One edge in so many entities: looking up edges costs about as much as a matrix."""
 BoolMatrix: TypeAlias = "csr_array[np.bool_, tuple[int, int]]"
 
 
@@ -70,11 +72,8 @@ class StepPairs:
 
     def steps_of(self, pairs: Places) -> tuple[Ids, Ids]:
         """Return the steps of some pairs, one pair after the other, and the number of steps of each."""
-        begins = self.begins[pairs]
-        lengths = self.begins[pairs + 1] - begins
-        first_offsets = np.cumsum(lengths) - lengths
-        offsets = np.arange(lengths.sum()) - np.repeat(first_offsets, lengths)
-        return self.steps[np.repeat(begins, lengths) + offsets], lengths
+        lengths = self.begins[pairs + 1] - self.begins[pairs]
+        return self.steps[ranges(self.begins[pairs], lengths)], lengths
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,35 +107,63 @@ class Steps:
 
     @cached_property
     def edges(self) -> tuple[Ids, Ids, Ids]:
-        """Start, step and stop of every edge, in both directions; each of shape (n_edges,)."""
+        """Start, step and stop of every edge in both directions, by step, start, stop; shape (n_edges,)."""
         triples = self.graph.triples
         differ = triples[:, 0] != triples[:, 2]
         h, r, t = triples[differ].astype(np.int64).T
-        inverse_r = r + self.graph.n_relations
-        return np.concatenate([h, t]), np.concatenate([r, inverse_r]), np.concatenate([t, h])
+        start = np.concatenate([h, t])
+        step = np.concatenate([r, r + self.graph.n_relations])
+        stop = np.concatenate([t, h])
+        order = np.lexsort((stop, start, step))
+        return start[order], step[order], stop[order]
 
     @cached_property
-    def matrices(self) -> list[BoolMatrix]:
-        """M_s of every step s, shape (n, n) each."""
-        return [self.side_by_side(np.array([step])) for step in range(self.n_steps)]
-
-    @cached_property
-    def _by_step(self) -> tuple[Ids, Ids]:
-        """Order of the edges by step, and where each step begins in that order."""
+    def begins(self) -> Ids:
+        """Where the edges of each step begin, shape (n_steps + 1,)."""
         _, step, _ = self.edges
-        order = np.argsort(step, kind="stable")
-        return order, np.searchsorted(step[order], np.arange(self.n_steps + 1))
+        return np.searchsorted(step, np.arange(self.n_steps + 1))
+
+    def edges_of(self, chosen: Ids) -> tuple[Ids, Ids, Ids]:
+        """Return start, place of the step among the chosen ones, and stop of the edges of some steps."""
+        start, _, stop = self.edges
+        lengths = self.begins[chosen + 1] - self.begins[chosen]
+        rows = ranges(self.begins[chosen], lengths)
+        return start[rows], np.repeat(np.arange(len(chosen)), lengths), stop[rows]
+
+    @cached_property
+    def _row_keys(self) -> Ids:
+        """The key step·n + start of each edge, ascending."""
+        start, step, _ = self.edges
+        return step * self.n + start
+
+    def rows(self, steps: Ids, starts: Ids) -> tuple[Ids, Ids]:
+        """Return where the edges of each step from each start begin, and how many there are."""
+        keys = steps * self.n + starts
+        begins = np.searchsorted(self._row_keys, keys)
+        return begins, np.searchsorted(self._row_keys, keys, side="right") - begins
+
+    def stops(self, step: int, start: int) -> Ids:
+        """Return where a step leads from an entity, ascending."""
+        begin, length = self.rows(np.array(step), np.array(start))
+        return self.edges[2][begin : begin + length]
+
+    def is_small(self, step: int) -> bool:
+        """Whether a step has so few edges that a matrix of all entities costs more than looking them up."""
+        return bool(SMALL * (self.begins[step + 1] - self.begins[step]) <= self.n)
+
+    def matrix(self, step: int) -> BoolMatrix:
+        """Return M_s of a step s, shape (n, n); not stored, for those of many relations would fill the memory."""
+        start, _, stop = self.edges
+        rows = slice(self.begins[step], self.begins[step + 1])
+        row_lengths = np.bincount(start[rows], minlength=self.n)
+        row_begins = np.append(0, np.cumsum(row_lengths))
+        ones = np.ones(row_begins[-1], dtype=np.bool_)
+        return csr_array((ones, stop[rows], row_begins), shape=(self.n, self.n))
 
     def side_by_side(self, chosen: Ids) -> BoolMatrix:
         """Return [M_s for s in chosen], shape (n, len(chosen)·n)."""
-        start, _, stop = self.edges
-        order, begins = self._by_step
-        parts = [order[begins[step] : begins[step + 1]] for step in chosen.tolist()]
-        lengths = [len(part) for part in parts]
-        places = np.repeat(np.arange(len(chosen)), lengths)
-        edges = np.concatenate(parts) if parts else order[:0]
-        columns = places * self.n + stop[edges]
-        return _matrix(start[edges], columns, (self.n, len(chosen) * self.n))
+        start, place, stop = self.edges_of(chosen)
+        return _matrix(start, place * self.n + stop, (self.n, len(chosen) * self.n))
 
     @cached_property
     def degrees(self) -> csr_array:
@@ -146,41 +173,37 @@ class Steps:
         return csr_array((ones, (start, step)), shape=(self.n, self.n_steps))
 
     @cached_property
-    def path_counts(self) -> Ids:
-        """Number of paths of one step and then another, shape (n_steps, n_steps).
-
-        With the degrees D, (DᵀD)[s₁, s₂] counts pairs of edges, of s₁ and of s₂, that leave the same entity.
-        Reversing the first edge makes each pair a path, so row s₁ of DᵀD is the row of the inverse of s₁ here.
-        """
-        same_start: Ids = np.asarray((self.degrees.T @ self.degrees).todense())
-        return np.roll(same_start, self.graph.n_relations, axis=0)
-
-    @cached_property
     def pairs(self) -> StepPairs:
         """The pairs that a step joins, each with its steps."""
         start, step, stop = self.edges
         keys = start * self.n + stop
-        order = np.lexsort((step, keys))
+        order = stable_order(keys)  # the steps of a pair stay ascending
         sorted_keys = keys[order]
         pair_keys = sorted_unique(sorted_keys)
         begins = np.append(np.searchsorted(sorted_keys, pair_keys), len(keys))
         return StepPairs(SortedKeys(pair_keys), begins, step[order])
 
     @cached_property
-    def starts(self) -> Bools:
-        """Whether a step leaves an entity, shape (n_steps, n)."""
-        start, step, _ = self.edges
-        leaves = np.zeros((self.n_steps, self.n), dtype=np.bool_)
-        leaves[step, start] = True
-        return leaves
-
-    @cached_property
-    def shared(self) -> Bools:
-        """Whether two steps have a pair in common, shape (n_steps, n_steps)."""
+    def has_step(self) -> csr_array:
+        """H[i, s] = 1 if step s joins pair number i, shape (n_pairs, n_steps)."""
         pairs = self.pairs
         ones = np.ones(len(pairs.steps), dtype=np.int64)
-        has_step = csr_array((ones, pairs.steps, pairs.begins), shape=(len(pairs), self.n_steps))
-        return np.asarray((has_step.T @ has_step).todense() > 0)
+        return csr_array((ones, pairs.steps, pairs.begins), shape=(len(pairs), self.n_steps))
+
+    @cached_property
+    def has_tail(self) -> csr_array:
+        """1 if an entity has a tail of a relation, shape (n, n_relations)."""
+        leaving = csr_array(self.degrees[:, : self.graph.n_relations])
+        return csr_array((leaving > 0).astype(np.int64))
+
+    def returns(self, step: int) -> csr_array:
+        """Return R[y, c] = Σ_w M_s[y, w]·M_c[w, y] for a step s: the ways to return by c, shape (n, n_steps)."""
+        start, _, stop = self.edges_of(np.array([step]))
+        _, pairs = self.pairs.keys.find(start * self.n + stop)
+        steps, lengths = self.pairs.steps_of(pairs)
+        ones = np.ones(len(steps), dtype=np.int32)
+        back = self.inverse(steps)
+        return csr_array((ones, (np.repeat(start, lengths), back)), shape=(self.n, self.n_steps))
 
     def body(self, path: tuple[int, ...]) -> BoolMatrix:
         """Return which pairs of different entities a path of one, two or three steps joins, shape (n, n).
@@ -193,35 +216,52 @@ class Steps:
         where offdiag sets the diagonal to zero, and T counts paths with z = y among those with w ≠ x.
         """
         if len(path) == 1:
-            return self.matrices[path[0]]
+            return self.matrix(path[0])
         if len(path) == 2:
-            return without_diagonal(csr_array(self.matrices[path[0]] @ self.matrices[path[1]]))
-        return self._three_steps(path[0], path[1], path[2])
+            return without_diagonal(csr_array(self.matrix(path[0]) @ self.matrix(path[1])))
+        return without_diagonal(self.third_steps(path[0], path[1], np.array([path[2]])))
 
-    def _three_steps(self, first: int, second: int, third: int) -> BoolMatrix:
-        a, b, c = (self.matrices[step].astype(np.int32) for step in (first, second, third))
-        inverse_b = self._inverse_matrix(second)
-        inverse_c = self._inverse_matrix(third)
-        two_steps = csr_array(a @ b)
-        two_steps.setdiag(0)
-        returns: NDArray[np.int32] = b.multiply(inverse_c).sum(axis=1)  # Σ_w M_b[y, w]·M_c[w, y]
-        turns = csr_array(a * returns[None, :]) - a.multiply(inverse_b).multiply(c)
-        return without_diagonal(csr_array((two_steps @ c - turns) > 0))
+    def third_steps(self, first: int, second: int, thirds: Ids) -> BoolMatrix:
+        """Return the bodies of two steps and each of some third ones, side by side, shape (n, len(thirds)·n).
 
-    def _inverse_matrix(self, step: int) -> BoolMatrix:
-        return self.matrices[int(self.inverse(np.array(step)))]
+        Unlike :meth:`body`, an entity may be joined with itself.
+        """
+        a = self.matrix(first).astype(np.int32)
+        b = self.matrix(second).astype(np.int32)
+        two_steps = without_diagonal(csr_array(a @ b))
+        c = self.side_by_side(thirds).astype(np.int32)
+        returns = csr_array(self.returns(second)[:, thirds]).tocoo()
+        if not returns.nnz:
+            return csr_array((two_steps @ c) > 0)
+        columns = returns.col.astype(np.int64) * self.n + returns.row
+        turns = a @ csr_array((returns.data, (returns.row, columns)), shape=c.shape)
+        forth_and_back = csr_array(a.multiply(b.T))
+        at_start = c.multiply(hstack([forth_and_back] * len(thirds), format="csr"))
+        return csr_array((two_steps @ c - turns + at_start) > 0)
 
 
-def without_diagonal(matrix: BoolMatrix) -> BoolMatrix:
-    """Return the matrix without pairs of an entity with itself."""
+def ranges(begins: Ids, lengths: Ids) -> Ids:
+    """Return begins[0], begins[0] + 1, … for as many as lengths[0], then the same for the next.
+
+    Examples
+    --------
+    >>> ranges(np.array([5, 2]), np.array([3, 1]))
+    array([5, 6, 7, 2])
+    """
+    offsets = begins - (np.cumsum(lengths) - lengths)
+    places: Ids = np.arange(lengths.sum()) + np.repeat(offsets, lengths)
+    return places
+
+
+def without_diagonal(matrix: csr_array) -> csr_array:
+    """Return the matrix without its entries for an entity with itself."""
     rows, columns = ends(matrix)
     differ = rows != columns
     begins = np.append(0, np.cumsum(differ))[matrix.indptr]
-    ones = np.ones(begins[-1], dtype=np.bool_)
-    return csr_array((ones, columns[differ], begins), shape=matrix.shape)
+    return csr_array((matrix.data[differ], columns[differ], begins), shape=matrix.shape)
 
 
-def ends(matrix: BoolMatrix) -> tuple[Ids, Ids]:
+def ends(matrix: csr_array) -> tuple[Ids, Ids]:
     """Return rows and columns of the stored entries, row by row, without the copies that ``nonzero`` makes."""
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     return rows, matrix.indices.astype(np.int64)

@@ -99,5 +99,14 @@ class Threshold:
 
     def confidence(self, table: RuleTable) -> Array:
         """Return the confidence of each rule, shape (n_rules,)."""
-        confidence: Array = table.support / (self.sizes_of(table) + self.prior)
+        return self.ratio(table.support, self.sizes_of(table))
+
+    def ratio(self, support: Ids, sizes: Ids) -> Array:
+        """Return support / (size + prior)."""
+        confidence: Array = support / (sizes + self.prior)
         return confidence
+
+    def best(self, table: RuleTable, n: int) -> RuleTable:
+        """Return the n rules of the highest confidence, then support, in the order of the table."""
+        order = np.lexsort((-table.support, -self.confidence(table)))
+        return table.take(np.sort(order[:n]))
