@@ -32,7 +32,8 @@ def scan_quoted(blocks: Iterator[bytes], parser: RecordParser, scanner: Scanner)
     source = scanner.tally.watch(physical_lines(blocks, scanner.dialect.max_line))
     lines: list[bytes] = []
     while True:
-        lines += itertools.islice(source, MAX_RECORD_LINES - len(lines))
+        if len(lines) < MAX_RECORD_LINES:
+            lines += itertools.islice(source, 2 * MAX_RECORD_LINES)
         if not lines:
             return
         n_lines = _count_empty(lines)
@@ -47,6 +48,8 @@ def scan_quoted(blocks: Iterator[bytes], parser: RecordParser, scanner: Scanner)
 
 def _count_empty(lines: list[bytes]) -> int:
     """Count the empty lines at the front."""
+    if lines[0].strip(b"\r\n"):
+        return 0
     first_text = (number for number, line in enumerate(lines) if line.strip(b"\r\n"))
     return next(first_text, len(lines))
 
@@ -60,9 +63,10 @@ class _Row:
 
     def close(self, text: bytes) -> None:
         """Add a quoted field that ends with ``text``."""
-        whole = b"".join((*self.open_lines, text))
-        self.fields.append(whole.replace(b'""', b'"'))
-        self.open_lines.clear()
+        if self.open_lines:
+            text = b"".join((*self.open_lines, text))
+            self.open_lines.clear()
+        self.fields.append(text.replace(b'""', b'"'))
 
 
 class RecordParser:
@@ -83,7 +87,7 @@ class RecordParser:
         fields, or with a quote inside a field, is given up at that line.
         """
         row = _Row()
-        for n_lines, line in enumerate(lines, start=1):
+        for n_lines, line in enumerate(itertools.islice(lines, MAX_RECORD_LINES), start=1):
             if not self._extend(row, line):
                 break
             if not row.open_lines:
