@@ -104,22 +104,28 @@ def write_rows(rows: Rows, path: Path) -> Path:
     return path
 
 
-def run_limited(
-    *arguments: str | Path, cwd: Path, cpu_seconds: int = 120, gigabytes: float = 2.5
-) -> subprocess.CompletedProcess[str]:
-    """Run a command in a child process that ends if it takes more CPU time or more address space."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
-        n_bytes = int(gigabytes * 2**30)
-        resource.setrlimit(resource.RLIMIT_AS, (n_bytes, n_bytes))
-
-    return subprocess.run(
+def start_limited(
+    *arguments: str | Path, cwd: Path, cpu_seconds: int, gigabytes: float, output: int = subprocess.PIPE
+) -> subprocess.Popen[str]:
+    """Start a command in a child process that ends if it takes more CPU time or more address space."""
+    process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *map(str, arguments)],
-        capture_output=True,
+        stdout=output,
+        stderr=output,
         text=True,
         cwd=cwd,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # every thread takes address space
-        preexec_fn=limit,
-        check=False,
     )
+    n_bytes = int(gigabytes * 2**30)
+    resource.prlimit(process.pid, resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
+    resource.prlimit(process.pid, resource.RLIMIT_AS, (n_bytes, n_bytes))
+    return process
+
+
+def run_limited(
+    *arguments: str | Path, cwd: Path, cpu_seconds: int = 120, gigabytes: float = 2.5
+) -> subprocess.CompletedProcess[str]:
+    """Run a command under limits, and return what it printed."""
+    with start_limited(*arguments, cwd=cwd, cpu_seconds=cpu_seconds, gigabytes=gigabytes) as process:
+        out, err = process.communicate()
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)

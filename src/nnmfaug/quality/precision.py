@@ -237,9 +237,12 @@ def _per_relation(full: Listed, refits: Refits, completeness: Completeness, n: i
     probability = calibration(full.graph, full.triples, full.confidence)[:n]
     order = np.argsort(full.triples[:n, 1], kind="stable")
     relations, begins = np.unique(full.triples[:n, 1][order], return_index=True)
-    parts = np.split(probability[order], begins[1:])
+    ends = np.append(begins, len(order))[1:]
     names = full.graph.vocabulary.relations
-    return {names[r]: float(part.mean()) for r, part in zip(relations.tolist(), parts, strict=True)}
+    return {
+        names[r]: float(probability[order[begin:end]].mean())
+        for r, begin, end in zip(relations.tolist(), begins.tolist(), ends.tolist(), strict=True)
+    }
 
 
 def _bands(confidence: Array, probability: Array, refits: Refits) -> Iterator[Band]:
