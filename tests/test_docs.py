@@ -84,6 +84,13 @@ def test_every_source_file_named_in_a_page_exists(page: Path) -> None:
         assert any(place.is_file() for place in places), path
 
 
+def test_every_test_named_in_a_page_exists() -> None:
+    sources = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
+    for page in PAGES:
+        for name in re.findall(r"`(test_\w+)`", page.read_text()):
+            assert f"def {name}(" in sources, name
+
+
 def test_the_api_page_lists_exactly_the_public_names() -> None:
     listed = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "api.md").read_text(), re.MULTILINE)
     assert sorted(listed) == sorted(na.__all__)
