@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -269,3 +271,13 @@ def test_an_unknown_data_set_is_refused_with_the_known_ones(tmp_path: Path) -> N
     done = run("datasets", "fetch", "wn18", cwd=tmp_path)
     assert done.returncode == 2
     assert "wn18rr" in done.stderr
+
+
+def test_json_has_names_that_are_not_text(graph_file: Path) -> None:
+    """A name of a file may have bytes that are not UTF-8; Python has half a surrogate pair for each."""
+    program = "from nnmfaug.cli import main; main()"
+    arguments = ("split", graph_file, "-o", "f\udcff", "--json")
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], cwd=graph_file.parent, capture_output=True, check=True
+    )
+    assert json.loads(done.stdout)["folder"] == "f\udcff"
