@@ -11,6 +11,7 @@ import pytest
 import nnmfaug as na
 from nnmfaug.augmenters.neighbours import _near
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from tests.adversarial import hub
 
 ROWS = [
     *((f"c{i}", "has mother", f"m{i // 3}") for i in range(30)),
@@ -104,3 +105,9 @@ class TestNearby:
         assert not learnt.allow(GRAPH, free.triples).all()
         with pytest.raises(ValueError, match="constraints='guess'"):
             na.Nearby(constraints="guess")
+
+
+def test_more_pairs_than_memory_holds_are_refused_with_a_remedy() -> None:
+    graph = na.KnowledgeGraph.from_labels(hub(10_001))
+    with pytest.raises(ValueError, match=r"100,030,002 pairs .* choose a lower max_degree"):
+        na.Nearby(max_degree=10**6).fit(graph)

@@ -22,10 +22,14 @@ from nnmfaug.augmenters.nnmf.nnmfaug import default_clusters
 from nnmfaug.augmenters.nnmf.partition import Clusterer, Embedder, cluster_entities
 from nnmfaug.augmenters.rules.steps import Steps, ends, without_diagonal
 from nnmfaug.core.arrays import Array, Bools, Ids
-from nnmfaug.core.checks import check_argument, check_at_least
+from nnmfaug.core.checks import check_argument, check_at_least, require
 from nnmfaug.graph.counts import Counts
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 
+MAX_PATHS = 10**8
+"""Paths over a common neighbour up to which their ends are listed."""
+BYTES_PER_PATH = 40
+"""Memory of a pair of ends."""
 BLOCK_PAIRS = 1 << 16
 """Pairs whose relations are computed at a time."""
 
@@ -74,9 +78,9 @@ class Nearby:
 
     def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:
         """Fit to a graph, which should be the train split alone."""
+        h, t = _near(graph, self.max_degree)
         clusterer = self.cluster or Agglomerative(default_clusters(graph))
         _, partition = cluster_entities(graph, self.embed, clusterer, seed=seed)
-        h, t = _near(graph, self.max_degree)
         h, t, weight = _weigh(h, t, partition.labels.astype(np.int64), graph, pairs=self.cluster_pairs)
         triples, weight = _relate(h, t, weight, graph.counts)
         allowed = self._allowed(graph, triples)
@@ -102,6 +106,12 @@ def _near(graph: KnowledgeGraph, max_degree: int) -> tuple[Ids, Ids]:
     """Ordered pairs of different entities with a common neighbour of at most ``max_degree`` triples."""
     start, _, stop = Steps(graph).edges
     degree = np.bincount(start, minlength=graph.n_entities)
+    n_paths = int(np.sum(degree[degree <= max_degree] ** 2))
+    require(
+        n_paths <= MAX_PATHS,
+        f"max_degree={max_degree}: up to {n_paths:,} pairs have a common neighbour, about "
+        f"{n_paths * BYTES_PER_PATH / 1e9:.0f} GB; choose a lower max_degree, which leaves out more hubs",
+    )
     is_used = degree[stop] <= max_degree
     ones = np.ones(int(is_used.sum()), dtype=np.bool_)
     adjacency = csr_array((ones, (start[is_used], stop[is_used])), shape=(graph.n_entities, graph.n_entities))
