@@ -13,7 +13,7 @@ from nnmfaug.graph.vocabulary import LabelledTriple
 
 Rows = Iterator[LabelledTriple]
 
-PROGRAM = "from nnmfaug.cli.main import main; main()"
+PROGRAM = "from nnmfaug.cli import main; main()"
 
 
 def many_relations(n_relations: int, n_triples: int = 1) -> Rows:

@@ -12,7 +12,7 @@ from numpy._core._multiarray_umath import (  # type: ignore[import-not-found]  #
     __cpu_features__,
 )
 
-COMMAND = "from nnmfaug.cli.main import main; main()"
+COMMAND = "from nnmfaug.cli import main; main()"
 KERNELS = {"Nehalem": "SSE42", "Haswell": "AVX2", "Zen": "AVX2", "SkylakeX": "AVX512_SKX"}
 """Kernels of OpenBLAS, and the feature that a CPU needs to run them."""
 WITHOUT_FMA = "glibc.cpu.hwcaps=-AVX2,-AVX2_Usable,-FMA,-FMA_Usable,-FMA4,-AVX512F"

@@ -109,5 +109,5 @@ class TestNearby:
 
 def test_more_pairs_than_memory_holds_are_refused_with_a_remedy() -> None:
     graph = na.KnowledgeGraph.from_labels(hub(10_001))
-    with pytest.raises(ValueError, match=r"100,020,001 pairs .* choose a lower max_degree"):
+    with pytest.raises(ValueError, match=r"100,030,002 pairs .* choose a lower max_degree"):
         na.Nearby(max_degree=10**6).fit(graph)
