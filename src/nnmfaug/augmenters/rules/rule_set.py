@@ -67,7 +67,7 @@ class RuleSet:
 
     @property
     def skipped(self) -> int:
-        """Number of bodies that were not counted because they have too many paths."""
+        """Number of bodies that were not counted, because they have too many paths, or all together have."""
         return self.table.skipped
 
     @cached_property

@@ -27,7 +27,7 @@ class RuleTable:
     pca_sizes : ndarray of shape (n_rules,)
         |{(x, y) : b(x, y) and r(x, y′) in train for some y′}|.
     skipped
-        Number of bodies that were not counted because they have too many paths.
+        Number of bodies that were not counted, because they have too many paths, or all together have.
     """
 
     heads: Ids
