@@ -121,6 +121,7 @@ def test_the_command_writes_triples_scores_and_a_manifest(tmp_path: Path) -> Non
         "7",
         "-o",
         "extra.tsv",
+        "--overwrite",
     )
     done = run(*arguments, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -141,7 +142,7 @@ def test_the_command_writes_triples_scores_and_a_manifest(tmp_path: Path) -> Non
 
 
 def test_the_command_keeps_conditions_and_says_what_is_impossible(tmp_path: Path) -> None:
-    common = ("augment", "umls", "--method", "nnmf", "--clusters", "3", "-o", "x.tsv")
+    common = ("augment", "umls", "--method", "nnmf", "--clusters", "3", "-o", "x.tsv", "--overwrite")
     assert run(*common, "--relation", "affects", "--amount", "20", cwd=tmp_path).returncode == 0
     first = na.read_triples(tmp_path / "x.tsv")
     assert {r for _, r, _ in first.labels()} == {"affects"}
