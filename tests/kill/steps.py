@@ -32,7 +32,7 @@ class Steps:
         Path.touch = self._counting("touch", Path.touch)  # type: ignore[method-assign]
         Path.write_bytes = self._halves("write_bytes", Path.write_bytes)  # type: ignore[method-assign]
         Path.write_text = self._halves("write_text", Path.write_text)  # type: ignore[method-assign]
-        shutil.copyfile = self._counting("copyfile", shutil.copyfile)
+        shutil.copyfileobj = self._counting("copyfileobj", shutil.copyfileobj)
 
     def _counting(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         def counted(*args: Any, **options: Any) -> Any:

@@ -61,7 +61,7 @@ def replacing_all(
     new_folders = [folder for folder in targets[0].parents if not folder.exists()]
     drafts = [target.with_name(temporary_name()) for target in targets]
     try:
-        with naming(targets[0]):
+        with naming(paths[0]):
             for folder in {target.parent for target in targets}:
                 folder.mkdir(parents=True, exist_ok=True)
                 sweep(folder)
@@ -89,7 +89,7 @@ def new_folder(path: Path) -> Iterator[Path]:
     new_folders = [folder for folder in target.parents if not folder.exists()]
     draft = target.with_name(temporary_name())
     try:
-        with naming(target):
+        with naming(path):
             target.parent.mkdir(parents=True, exist_ok=True)
             sweep(target.parent)
             draft.mkdir()
@@ -139,13 +139,17 @@ def naming(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        place = error.filename
-        is_draft = isinstance(place, str) and Path(place).name.startswith(".nnmfaug-")
-        if isinstance(error, FileExistsError) or (
-            place is not None and not is_draft and place != str(path.parent)
-        ):
+        if isinstance(error, FileExistsError) or not _is_preparation(error.filename, path):
             raise
         raise explained(error, path) from None
+
+
+def _is_preparation(place: object, path: Path) -> bool:
+    """Whether an error is about a draft of a file, or about its folder; or about nothing that has a name."""
+    if not isinstance(place, str):
+        return place is None
+    is_folder = os.path.realpath(place) == os.path.realpath(path.parent)
+    return is_folder or Path(place).name.startswith(".nnmfaug-")
 
 
 def explained(error: OSError, path: Path) -> OSError:

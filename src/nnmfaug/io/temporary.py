@@ -32,8 +32,8 @@ def temporary_name(kind: Kind = "tmp") -> str:
 
 def sweep(folder: Path) -> None:
     """Remove the temporary files and folders of dead processes of this machine from a folder."""
-    with suppress(OSError):
-        for entry in os.scandir(folder):
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
             if _is_orphan(entry.name):
                 _remove(Path(entry.path))
 

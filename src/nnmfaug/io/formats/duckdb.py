@@ -128,7 +128,8 @@ def write_parquet(graph: KnowledgeGraph, path: Path) -> None:
     with scratch_folder() as scratch:
         table = scratch / "table.parquet"
         _write_table(columns, table)
-        shutil.copyfile(table, path)
+        with table.open("rb") as source, path.open("wb") as target:
+            shutil.copyfileobj(source, target)  # copyfile would blame the source for a full disk
 
 
 def _write_table(columns: dict[str, NDArray[np.object_]], path: Path) -> None:
