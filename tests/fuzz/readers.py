@@ -11,13 +11,16 @@ from typing import Any
 import nnmfaug as na
 from tests.fuzz.area import Files
 from tests.fuzz.hostile import HOSTILE
-from tests.fuzz.mutate import MAX_SIZE, mutate
+from tests.fuzz.mutate import mutate
 from tests.fuzz.seeds import ARCHIVERS, BINARIES, FOLDERS, PACKERS, TEXTS, TOKENS
 
 for module in ("duckdb", "pyoxigraph", "nnmfaug.io.formats.duckdb", "nnmfaug.io.layouts"):
     importlib.import_module(module)  # here, not anew in each child
 
 PIECES = (*TOKENS, *TEXTS.values())
+
+MAX_HOSTILE = 10_000_000
+"""Longest file in bytes that once did harm; where more of the same did it, less is enough."""
 
 OPTIONS: tuple[dict[str, Any], ...] = (
     *[{}] * 10,
@@ -38,7 +41,7 @@ class Readers:
     def make(self, rng: random.Random) -> Files:
         """Damage a seed: before it is packed, after, or both."""
         make = rng.choice((_text, _text, _text, _binary, _folder, _archive, _archive))
-        files = _hostile(rng) if rng.random() < 0.01 else make(rng)
+        files = _hostile(rng) if rng.random() < 0.03 else make(rng)
         inputs = {f"input/{name}": data for name, data in files.items()}
         return {"options.json": json.dumps(rng.choice(OPTIONS)).encode(), **inputs}
 
@@ -83,25 +86,35 @@ def _renamed(rng: random.Random, name: str) -> str:
 
 
 def _folder(rng: random.Random) -> Files:
-    """Damage a file of a layout, lose one, or both."""
+    """Damage one or two files of a layout, empty one, let two change places, or lose one."""
     files = dict(FOLDERS[rng.choice(sorted(FOLDERS))])
-    for name in rng.sample(sorted(files), rng.randint(0, 2)):
-        files[name] = mutate(rng, files[name] or b"\n", PIECES)
-    if rng.random() < 0.3:
-        del files[rng.choice(sorted(files))]
+    first, second = rng.sample(sorted(files), 2)
+    kind = rng.choice(("damage", "damage both", "empty", "swap", "lose"))
+    if kind in ("damage", "damage both"):
+        files[first] = mutate(rng, files[first] or b"\n", PIECES)
+    if kind == "damage both":
+        files[second] = mutate(rng, files[second] or b"\n", PIECES)
+    if kind == "empty":
+        files[first] = b""
+    if kind == "swap":
+        files[first], files[second] = files[second], files[first]
+    if kind == "lose":
+        del files[first]
     return files
 
 
 def _archive(rng: random.Random) -> Files:
     kind = rng.choice(sorted(ARCHIVERS))
-    files = _folder(rng) if rng.random() < 0.5 else FOLDERS[rng.choice(sorted(FOLDERS))]
-    data = ARCHIVERS[kind](files)
-    if rng.random() < 0.8:
-        data = mutate(rng, data, (*PIECES, *BINARIES.values()))
-    return _packed(rng, f"toy.{kind}", data)
+    name = f"toy.{kind}"
+    if rng.random() < 0.5:
+        return {name: ARCHIVERS[kind](_folder(rng))}
+    files = FOLDERS[rng.choice(sorted(FOLDERS))]
+    data = mutate(rng, ARCHIVERS[kind](files), (*PIECES, *BINARIES.values()))
+    return _packed(rng, name, data)
 
 
 def _hostile(rng: random.Random) -> Files:
+    """Take a file that once did harm, as it was or damaged."""
     name = rng.choice(sorted(HOSTILE))
-    data = HOSTILE[name]()[:MAX_SIZE]
-    return {name: mutate(rng, data, PIECES) if rng.random() < 0.5 else data}
+    data = HOSTILE[name]()[:MAX_HOSTILE]
+    return {name: mutate(rng, data, PIECES) if rng.random() < 0.3 else data}

@@ -98,6 +98,6 @@ def _limit() -> None:
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     memory = pages * resource.getpagesize() + MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # DuckDB starts a thread for each processor
     signal.alarm(WALL_SECONDS)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 
+from nnmfaug.io.lines import line_blocks
 from nnmfaug.io.options import ReadOptions
-from nnmfaug.io.stream import line_blocks, open_stream, text_blocks
+from nnmfaug.io.stream import open_stream, text_blocks
 from nnmfaug.io.table import Tally
 
 

@@ -1,4 +1,4 @@
-"""The bytes of a file, unpacked within limits, and the blocks of whole lines that readers work on."""
+"""The bytes of a file, unpacked within limits, and its text as UTF-8."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import codecs
 import gzip
 import io
 import os
-import re
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,9 +29,6 @@ BLOCK = 1 << 20
 """Number of bytes that are read at once."""
 N_FIRST_BYTES = 512
 """Number of bytes that tell a binary file from a text, and its encoding."""
-
-GAP = re.compile(rb"(?<![^\n])\n{64,}+")
-"""Many empty lines in a row."""
 
 BZIP2_MARKS = (b"1AY&SY", b"\x17rE8P\x90")
 """The bytes after the level in a bzip2 file: a block, or the end. BZh alone may be the beginning of a name."""
@@ -247,61 +243,3 @@ def wide_encoding(head: bytes) -> str:
         if n_zeros > 0.7 * n_others and n_visible >= len(letters) / 2 > 0:
             return encoding
     return ""
-
-
-def line_blocks(blocks: Iterator[bytes], max_line: int) -> Iterator[bytes]:
-    r"""Regroup blocks so that each ends with a line; every line end, also CRLF and CR, becomes ``\n``.
-
-    A line longer than ``max_line`` is cut to one byte more. Its length still shows that it is too long, and a file
-    without line ends does not fill the memory.
-
-    Examples
-    --------
-    >>> list(line_blocks(iter([b"a\r", b"\nb\rc\nd", b"ddd"]), max_line=2))
-    [b'a\nb\nc\n', b'ddd\n']
-    """
-    rest = b""
-    for block in blocks:
-        text = rest + block
-        ends_with_cr = text.endswith(b"\r")  # the next block may begin with the line feed of this line end
-        if b"\r" in text:
-            text = text.removesuffix(b"\r").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        end = text.rfind(b"\n") + 1
-        if end:
-            yield text[:end]
-        unfinished_line = text[end:][: max_line + 1]
-        rest = unfinished_line + (b"\r" if ends_with_cr else b"")
-    if rest:
-        yield rest.removesuffix(b"\r") + b"\n"
-
-
-def separate_gaps(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Let many empty lines in a row be a block of their own, so that nobody looks at each of them."""
-    for block in blocks:
-        place = 0
-        for gap in GAP.finditer(block):
-            if gap.start() > place:
-                yield block[place : gap.start()]
-            yield gap[0]
-            place = gap.end()
-        if place < len(block):
-            yield block[place:]
-
-
-def count_gap(block: bytes) -> int:
-    """Return the number of lines of a block if all are empty, else 0."""
-    return len(block) if not block.strip(b"\n") else 0
-
-
-def numbered_lines(blocks: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the text of each line; of many empty lines in a row, only the last."""
-    number = 0
-    for block in separate_gaps(blocks):
-        n_empty = count_gap(block)
-        if n_empty:
-            number += n_empty
-            yield number, b""
-            continue
-        for line in block[:-1].split(b"\n"):
-            number += 1
-            yield number, line

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nnmfaug.io.input_file import InputFile
-from nnmfaug.io.stream import numbered_lines, why_not_utf8
+from nnmfaug.io.lines import numbered_lines
+from nnmfaug.io.stream import why_not_utf8
 from nnmfaug.io.table import Kind
 
 SplitLine = Callable[[bytes], list[bytes]]

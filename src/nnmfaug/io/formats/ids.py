@@ -8,8 +8,9 @@ from pathlib import Path
 
 from nnmfaug.core.errors import DataError
 from nnmfaug.graph.vocabulary import Vocabulary
+from nnmfaug.io.lines import line_blocks, numbered_lines
 from nnmfaug.io.options import ReadOptions
-from nnmfaug.io.stream import line_blocks, numbered_lines, open_stream, text_blocks
+from nnmfaug.io.stream import open_stream, text_blocks
 from nnmfaug.io.table import Interner, Table, Tally
 
 NumberedLine = tuple[int, str]

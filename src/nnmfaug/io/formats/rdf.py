@@ -14,8 +14,9 @@ from urllib.parse import quote, unquote
 
 from nnmfaug.core.errors import DataError
 from nnmfaug.io.input_file import InputFile
+from nnmfaug.io.lines import count_gap, separate_gaps
 from nnmfaug.io.options import Format
-from nnmfaug.io.stream import count_gap, separate_gaps, why_not_utf8
+from nnmfaug.io.stream import why_not_utf8
 from nnmfaug.io.table import Interner, Kind, Table, Tally
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from nnmfaug.graph.read_report import ReadReport
 from nnmfaug.io.formats.advice import column_advice, header_note
 from nnmfaug.io.formats.dialect import Dialect
 from nnmfaug.io.input_file import InputFile
+from nnmfaug.io.lines import count_gap, separate_gaps
 from nnmfaug.io.options import Format
-from nnmfaug.io.stream import count_gap, separate_gaps
 from nnmfaug.io.table import Interner, Tally
 
 TakeRow = Callable[[list[bytes], int], None]
