@@ -14,8 +14,9 @@ from pathlib import Path
 from tests.fuzz.area import Area
 from tests.fuzz.readers import Readers
 from tests.fuzz.runner import Outcome, make_case, put_files, run_cases
+from tests.fuzz.saved import Saved
 
-AREAS: dict[str, Area] = {area.name: area for area in (Readers(),)}
+AREAS: dict[str, Area] = {area.name: area for area in (Readers(), Saved())}
 
 
 def main() -> int:

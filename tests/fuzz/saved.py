@@ -1,18 +1,12 @@
-"""Saved values with random changes: the answer is the value as it was, or an error that says what is wrong.
-
-``python -m tests.fuzz.saved 5000 7`` tries 5,000 changes with seed 7.
-"""
+"""Saved values with random changes: the answer is the value as it was, or an error that says what is wrong."""
 
 from __future__ import annotations
 
-import json
 import random
-import sys
 import tempfile
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from unittest.mock import patch
 
@@ -20,12 +14,15 @@ import nnmfaug as na
 from nnmfaug.evaluation.runs import load_run, save_run
 from nnmfaug.experiments.pilots import SCHEMA, choose_amount
 from nnmfaug.io.documents import read_document, write_document
+from tests.fuzz.area import Files
 from tests.saved import change_json, change_meta, deleted, places, replaced
 
 SPLITS = na.split(na.family(30, seed=0).given, valid=5, test=5, seed=0)
 SMALL = na.LinkPredictor(model="transe", dim=4, epochs=1, negatives=4)
 ARM = na.Augmentation(na.RandomTriples(), 20)
-ALLOWED = (na.DataError, FileNotFoundError)
+TARGET = "target"
+EXPECTED = "expected"
+"""Files of a case that say what was changed, and how it was before."""
 VALUES: tuple[object, ...] = (
     None,
     [],
@@ -107,39 +104,46 @@ def write_values(folder: Path) -> None:
     na.save_distribution(dist, folder / "dist.npz")
 
 
-def fuzz(folder: Path, n: int, seed: int) -> Counter[str]:
-    """Change one file at a time, n times; count the answers, and raise for any that is not allowed."""
-    rng = random.Random(seed)
-    answers: Counter[str] = Counter()
-    for case in range(n):
+@cache
+def values() -> Files:
+    """Return the files of one value of each kind."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_values(folder)
+        paths = [path for path in folder.rglob("*") if path.is_file()]
+        return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+class Saved:
+    """Values that were saved, with a change in one of their files."""
+
+    name = "saved"
+    allowed = (na.DataError, FileNotFoundError)
+
+    def make(self, rng: random.Random) -> Files:
+        """Change one file: its bytes, or a field with the checksum computed anew."""
         target = rng.choice(TARGETS)
-        path = folder / target.file
-        before = path.read_bytes()
         is_sealed = target.document and rng.random() < 0.5
         change = _change_field if is_sealed else _change_bytes
-        try:
+        files = dict(values())
+        with tempfile.TemporaryDirectory() as name:
+            path = Path(name) / Path(target.file).name
+            path.write_bytes(files[target.file])
             change(path, rng)
-            answers[_answer(target, folder, None if is_sealed else before)] += 1
-        except Exception as error:
-            error.add_note(f"{target.file}, case {case} of seed {seed}")
-            raise
-        finally:
-            path.write_bytes(before)
-    return answers
+            changed = path.read_bytes()
+        expected = {} if is_sealed else {EXPECTED: files[target.file]}
+        return {**files, target.file: changed, **expected, TARGET: target.file.encode()}
 
-
-def _answer(target: Target, folder: Path, expected: bytes | None) -> str:
-    """Read a value and write it again; it must be as it was unless the change has a checksum of its own."""
-    with tempfile.TemporaryDirectory() as other:
-        try:
+    def check(self, folder: Path) -> str:
+        """Read the value and write it again; it must be as it was, unless the checksum was computed anew."""
+        name = (folder / TARGET).read_text()
+        target = next(target for target in TARGETS if target.file == name)
+        with tempfile.TemporaryDirectory() as other:
             target.copy(folder, Path(other))
-        except ALLOWED:
-            return "refused"
-        is_same = expected in (None, (Path(other) / target.file).read_bytes())
-    if not is_same:
-        msg = "a change was not noticed"
-        raise ValueError(msg)
-    return "read"
+            again = (Path(other) / target.file).read_bytes()
+        expected = folder / EXPECTED
+        assert not expected.exists() or expected.read_bytes() == again, "a change was not noticed"
+        return "value"
 
 
 def _change_bytes(path: Path, rng: random.Random) -> None:
@@ -162,9 +166,3 @@ def _with_other_field(document: dict[str, object], rng: random.Random) -> dict[s
     if rng.random() < 0.2:
         return deleted(document, place)
     return replaced(document, place, rng.choice(VALUES))
-
-
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as scratch:
-        write_values(Path(scratch))
-        sys.stdout.write(json.dumps(fuzz(Path(scratch), int(sys.argv[1]), int(sys.argv[2]))) + "\n")
