@@ -71,7 +71,7 @@ class Rules:
     combine: Combine = "max"
     sharpness: float = 1.0
     max_paths: int = 5_000_000
-    max_total_paths: int = 1_000_000_000
+    max_total_paths: int = 500_000_000
     max_rules: int = 20_000
     max_candidates: int = 5_000_000
 
