@@ -66,7 +66,18 @@ def test_factors_samples_and_probabilities_are_the_same_bits(tmp_path: Path) -> 
 def test_files_of_triples_and_scores_are_the_same_bytes(name: str, method: str, tmp_path: Path) -> None:
     contents = []
     for machine in machines().values():
-        run_on(machine, COMMAND, "augment", name, "--method", method, "-o", "extra.tsv", folder=tmp_path)
+        run_on(
+            machine,
+            COMMAND,
+            "augment",
+            name,
+            "--method",
+            method,
+            "-o",
+            "extra.tsv",
+            "--overwrite",
+            folder=tmp_path,
+        )
         files = (tmp_path / "extra.tsv", tmp_path / "extra.tsv.scores.tsv")
         contents.append([file.read_bytes() for file in files])
     assert len(contents[0][0]) > 1000

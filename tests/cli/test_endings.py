@@ -32,9 +32,10 @@ def children_of(process: subprocess.Popen[str]) -> list[int]:
 
 
 SIGNAL_ITSELF = """
-import os, sys
+import os, signal, sys
 from nnmfaug.cli import main
 from nnmfaug.io import files, read
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored where the tests run
 module, function, number = {place}, "{function}", {number}
 original = getattr(module, function)
 def interrupted(*args):
@@ -69,9 +70,10 @@ def test_a_signal_leaves_nothing_half_written(
 
 
 WITH_WORKERS = """
-import time
+import signal, time
 import nnmfaug as na
 from nnmfaug.cli import app, main
+signal.signal(signal.SIGINT, signal.default_int_handler)
 app.app = lambda **_: list(na.Processes(2).map(time.sleep, [600, 600]))
 if __name__ == "__main__":
     main()
@@ -102,7 +104,8 @@ def test_a_signal_to_a_program_with_workers_ends_them_all(tmp_path: Path, number
 @pytest.mark.parametrize("number", CODES)
 def test_a_signal_while_the_program_starts_shows_no_traceback(tmp_path: Path, number: signal.Signals) -> None:
     code = (
-        "import os, sys\n"
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "class Stop:\n"
         "    def find_spec(self, name, *_):\n"
         f"        if name == 'nnmfaug.cli.app': os.kill(os.getpid(), {int(number)})\n"

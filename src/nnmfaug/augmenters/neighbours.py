@@ -24,7 +24,7 @@ from nnmfaug.augmenters.rules.steps import Steps, ends, without_diagonal
 from nnmfaug.core.arrays import Array, Bools, Ids
 from nnmfaug.core.checks import check_argument, check_at_least, require
 from nnmfaug.graph.counts import Counts
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph, check_graph
 
 MAX_PATHS = 10**8
 """Paths over a common neighbour up to which their ends are listed."""
@@ -78,6 +78,7 @@ class Nearby:
 
     def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:
         """Fit to a graph, which should be the train split alone."""
+        check_graph(graph)
         h, t = _near(graph, self.max_degree)
         clusterer = self.cluster or Agglomerative(default_clusters(graph))
         _, partition = cluster_entities(graph, self.embed, clusterer, seed=seed)
