@@ -118,7 +118,7 @@ class Saved:
     """Values that were saved, with a change in one of their files."""
 
     name = "saved"
-    allowed = (na.DataError, FileNotFoundError)
+    allowed: tuple[type[Exception], ...] = (na.DataError, FileNotFoundError)
 
     def make(self, rng: random.Random) -> Files:
         """Change one file: its bytes, or a field with the checksum computed anew."""
