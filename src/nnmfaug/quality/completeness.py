@@ -101,7 +101,7 @@ def estimate_completeness(
     >>> import nnmfaug as na
     >>> splits = na.split(na.family(200, seed=0).truth, valid=0.1, test=0.1, seed=0)
     >>> round(na.estimate_completeness(splits.train), 2)
-    0.81
+    0.82
     """
     check_refits(fraction, n_refits)
     rules = Rules()
