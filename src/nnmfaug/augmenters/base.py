@@ -23,11 +23,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Why a triple may be true: the augmenter that proposes it, its rule, and the train triples behind it."""
+    """Why a triple may be true.
+
+    Parameters
+    ----------
+    source
+        The augmenter that proposes it.
+    reason
+        Its best rule.
+    triples
+        The train triples behind that rule.
+    rules
+        Its best rules, at most three, each with its confidence.
+    confidence
+        The confidence of the augmenter, before any calibration.
+    """
 
     source: str
     reason: str
     triples: tuple[LabelledTriple, ...] = ()
+    rules: tuple[tuple[str, float], ...] = ()
+    confidence: float | None = None
 
 
 class Distribution(Protocol):

@@ -58,19 +58,23 @@ class Auto:
         check_completeness(self.completeness)
 
     def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:
-        """Fit to a graph, which should be the train split alone.
+        """Fit to a graph, which should be the train split alone; with rules alone, the seed has no effect.
 
         Warns
         -----
         UserWarning
             If no triple reaches the threshold; it states the highest probability.
         """
-        augmenters = default_generators(graph) if self.generators is None else self.generators
-        candidates = Mixture(augmenters, self.completeness).fit(graph, seed=seed)
+        candidates = self.mixture(graph).fit(graph, seed=seed)
         chosen = candidates.above(self.threshold)
         if not chosen.support_size:
             warnings.warn(self._why_none(candidates), UserWarning, stacklevel=2)
         return chosen
+
+    def mixture(self, graph: KnowledgeGraph) -> Mixture:
+        """Return the mixture that is cut at the threshold."""
+        augmenters = default_generators(graph) if self.generators is None else self.generators
+        return Mixture(augmenters, self.completeness)
 
     def _why_none(self, candidates: Listed) -> str:
         n = candidates.support_size
@@ -87,7 +91,7 @@ def default_generators(graph: KnowledgeGraph) -> tuple[Augmenter[Distribution], 
     n_entities = len(np.unique(graph.triples[:, [0, 2]]))
     small = n_relations <= MAX_RELATIONS and len(graph) <= MAX_TRIPLES
     sparse = len(graph) <= MAX_DEGREE * max(n_entities, 1)
-    return (Rules(depth=3 if small and sparse else 2),)
+    return (Rules(depth=3 if small and sparse else 2, combine="fading"),)
 
 
 def augment(graph: KnowledgeGraph, n: int | None = None, *, seed: int = 0) -> Sample:

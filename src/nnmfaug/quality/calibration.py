@@ -12,14 +12,9 @@ graph. Of those that are not in the graph, which are a fraction 1 − a, therefo
 
 are true.
 
-**Estimates.** a comes from the number of recovered among the listed triples of hold-out refits, by confidence,
-relation, kind and coverage z (:mod:`nnmfaug.quality.membership`). q is given, or such that the conclusions of
-highest confidence are true, π = 1 (:mod:`nnmfaug.quality.completeness`). Both may depend on the coverage:
-
-    log π = β_g · f(c) + α_g + γ · z − (level + slope · z),        at most 0.
-
-If a and q depend on coverage in the same way, γ = slope, then π does not depend on it. ``docs/decisions/0009``
-has the measurements, and the cases in which the assumption fails.
+**Estimates.** a comes from the number of recovered among the listed triples, by confidence, relation and kind
+(:mod:`nnmfaug.quality.membership`). q is given, or such that the conclusions of highest confidence are true, π = 1
+(:mod:`nnmfaug.quality.completeness`). ``docs/quality.md`` states the two assumptions, and where they fail.
 """
 
 from __future__ import annotations
@@ -28,48 +23,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnmfaug.core.arrays import Array, IntArray
+from nnmfaug.core.arrays import Array
 from nnmfaug.core.elementary import exp, logit
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.quality.completeness import Completeness
-from nnmfaug.quality.holdout import Conclusions, Refits
-from nnmfaug.quality.membership import IMPOSSIBLE_LOG_ODDS, Membership, fit_membership
+from nnmfaug.quality.membership import Membership, fit_membership
+from nnmfaug.quality.recovery import Conclusions, Recovery
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Estimated probability of triples that are not in the graph.
+    """Estimated probability of triples that are not in the graph, or as if they were not.
 
     Parameters
     ----------
     membership
         The model of a.
-    level, slope
-        logit q = level + slope · z, where z is the standardised coverage.
+    completeness
+        q.
     """
 
     membership: Membership
-    level: float = 0.0
-    slope: float = 0.0
+    completeness: float
 
-    def __call__(self, graph: KnowledgeGraph, triples: IntArray, confidence: Array) -> Array:
-        """Return π for each triple of a ranked list.
-
-        Parameters
-        ----------
-        graph
-            The train graph, which contains none of the triples.
-        triples : ndarray of shape (n, 3)
-            The whole list, the highest confidence first: the coverage depends on all conclusions.
-        confidence : ndarray of shape (n,)
-            Confidences of the augmenter.
-        """
-        conclusions = Conclusions.of(graph, triples, confidence)
-        coverage = self.membership.coverage(conclusions)
-        log_odds = self.membership.log_odds(conclusions, coverage)
-        log_odds[self.membership.beyond_refits(conclusions)] = IMPOSSIBLE_LOG_ODDS
-        probability: Array = exp(np.minimum(log_odds - self.level - self.slope * coverage, 0.0))
-        return probability
+    def __call__(self, conclusions: Conclusions) -> Array:
+        """Return π for each conclusion."""
+        return estimated_probability(self.membership.log_odds(conclusions), self.completeness)
 
 
 def estimated_probability(log_odds: Array, completeness: float) -> Array:
@@ -85,10 +62,6 @@ def estimated_probability(log_odds: Array, completeness: float) -> Array:
     return probability
 
 
-def calibrate(refits: Refits, n_relations: int, completeness: Completeness) -> Calibration:
-    """Fit a to refits, and combine it with a completeness; coverage is used if the completeness depends on it."""
-    slope = completeness.slope
-    membership = fit_membership(refits, n_relations, use_coverage=slope is not None)
-    coverage = membership.coverage(refits.conclusions, refits.refit_id)
-    level = completeness.level(coverage[refits.recovered])
-    return Calibration(membership, level, 0.0 if slope is None else slope)
+def calibrate(recovery: Recovery, n_relations: int, completeness: float) -> Calibration:
+    """Fit a to a recovery, and combine it with a completeness."""
+    return Calibration(fit_membership(recovery, n_relations), completeness)

@@ -1,15 +1,16 @@
 """A mixture of augmenters: all triples that they list, ranked by their estimated probability.
 
 Confidences of different augmenters cannot be compared; calibrated probabilities can. So each augmenter is
-calibrated by itself from the train graph (:mod:`nnmfaug.quality.calibration`), and their lists are merged. A
-triple that several of them list has the highest of its probabilities.
+calibrated by itself from the train graph (:mod:`nnmfaug.quality.calibration`), rules by leaving out every triple,
+one at a time, and all others by hold-out refits. Then their lists are merged. A triple that several of them list
+has the highest of its probabilities.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -22,8 +23,10 @@ from nnmfaug.core.checks import check_argument
 from nnmfaug.graph.keys import first_places
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.quality.calibration import calibrate
-from nnmfaug.quality.completeness import Completeness, check_completeness, completeness_of, estimate_completeness
-from nnmfaug.quality.holdout import Refits, refit
+from nnmfaug.quality.completeness import check_completeness, completeness_of, estimate_completeness
+from nnmfaug.quality.holdout import refit
+from nnmfaug.quality.leave_one_out import leave_one_out
+from nnmfaug.quality.recovery import Conclusions, Recovery
 
 MAX_DRAWN = 20_000
 """Number of triples drawn from an augmenter that has no list."""
@@ -65,35 +68,56 @@ class Mixture:
         """Fit each augmenter to a graph, which should be the train split alone; calibrate it; merge the lists."""
         check_argument("generators", self.generators, bool(self.generators), "at least one augmenter")
         lists = []
-        refits = []
+        recoveries = []
         for augmenter in self.generators:
-            full, recovery = _list_and_refit(augmenter, graph, seed)
+            full, recovery = list_and_recover(augmenter, graph, MAX_DRAWN, seed=seed)
             lists.append(full)
-            refits.append(recovery)
+            recoveries.append(recovery)
+        completeness = self._completeness(recoveries, graph)
         parts = []
-        for i, completeness in enumerate(self._completeness(refits, graph, seed)):
-            calibration = calibrate(refits[i], graph.n_relations, completeness)
-            probability = calibration(graph, lists[i].triples, lists[i].confidence)
-            name = type(self.generators[i]).__name__.lower()
-            parts.append(_Part(name, lists[i], probability))
+        for augmenter, full, recovery in zip(self.generators, lists, recoveries, strict=True):
+            calibration = calibrate(recovery, graph.n_relations, completeness)
+            conclusions = Conclusions.of(graph, full.triples, full.confidence)
+            parts.append(_Part(type(augmenter).__name__.lower(), full, calibration(conclusions)))
         return _merge(graph, parts, self.sharpness)
 
-    def _completeness(self, refits: Sequence[Refits], graph: KnowledgeGraph, seed: int) -> list[Completeness]:
-        """Completeness for each augmenter: the same fraction for all, and for rules the slope of their refits.
+    def _completeness(self, recoveries: Sequence[Recovery], graph: KnowledgeGraph) -> float:
+        """The completeness that is given, or that of the first rules among the augmenters, or of default rules."""
+        if self.completeness is not None:
+            return self.completeness
+        for augmenter, recovery in zip(self.generators, recoveries, strict=True):
+            if isinstance(augmenter, Rules):
+                return completeness_of(recovery, graph.n_relations)
+        return estimate_completeness(graph)
 
-        The fraction is that of the first rules among the augmenters; without any, that of default rules.
-        """
-        by_rules = {
-            i: completeness_of(refits[i], graph.n_relations, self.completeness)
-            for i, augmenter in enumerate(self.generators)
-            if isinstance(augmenter, Rules)
-        }
-        if by_rules:
-            fraction = next(iter(by_rules.values())).fraction
-        else:
-            fraction = self.completeness or estimate_completeness(graph, seed=seed)
-        without_slope = Completeness(fraction)
-        return [replace(by_rules.get(i, without_slope), fraction=fraction) for i in range(len(refits))]
+
+def list_and_recover(
+    method: Augmenter[Distribution],
+    graph: KnowledgeGraph,
+    n: int,
+    *,
+    seed: int,
+    fraction: float = 0.1,
+    n_refits: int = 5,
+    task: str = "refitting",
+) -> tuple[Listed, Recovery]:
+    """Return the list of an augmenter, and its recovery: by leaving one out for rules, by refits otherwise.
+
+    Parameters
+    ----------
+    n
+        Number of triples that are drawn from an augmenter without a list.
+    fraction, n_refits, task
+        As in :func:`~nnmfaug.quality.holdout.refit`.
+    """
+    if isinstance(method, Rules):
+        return leave_one_out(method, graph)
+
+    def fit(part: KnowledgeGraph) -> Listed:
+        return Listed.of(method.fit(part, seed=seed), n, seed=seed)
+
+    full = fit(graph)
+    return full, refit(fit, full, fraction=fraction, n_refits=n_refits, seed=seed, task=task)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +152,10 @@ class MixtureEvidence:
             msg = f"{triple.tolist()} is not among the listed triples"
             raise ValueError(msg)
         (evidence,) = self.parts[source].explain(triple[None])
-        return evidence if evidence.source else Evidence(self.names[source], "drawn")
+        if evidence.source:
+            return evidence
+        confidence = float(self.parts[source].confidence_of(triple[None])[0])
+        return Evidence(self.names[source], "drawn", confidence=confidence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,24 +167,14 @@ class _Part:
     probability: Array
 
 
-def _list_and_refit(augmenter: Augmenter[Distribution], graph: KnowledgeGraph, seed: int) -> tuple[Listed, Refits]:
-    """Return the list of an augmenter, and its hold-out refits."""
-
-    def fit(part: KnowledgeGraph) -> Listed:
-        return Listed.of(augmenter.fit(part, seed=seed), MAX_DRAWN, seed=seed)
-
-    full = fit(graph)
-    return full, refit(fit, full, seed=seed)
-
-
 def _merge(graph: KnowledgeGraph, parts: Sequence[_Part], sharpness: float) -> Listed:
-    """Merge lists by probability, then confidence, then key; of equal triples the first remains."""
+    """Merge lists by probability, then confidence, then their own order; of equal triples the first remains."""
     triples = np.concatenate([part.full.triples for part in parts])
     confidence = np.concatenate([part.full.confidence for part in parts])
     probability = np.concatenate([part.probability for part in parts])
     sources = np.repeat(np.arange(len(parts)), [len(part.probability) for part in parts])
     keys = graph.vocabulary.keys(triples)
-    ranking = np.lexsort((keys, -confidence, -probability))
+    ranking = np.lexsort((-confidence, -probability))  # stable, so ties remain in the order of the lists
     order = ranking[np.sort(first_places(keys[ranking]))]
     lists = [part.full for part in parts]
     names = [part.name for part in parts]

@@ -1,20 +1,25 @@
 """Precision: the fraction of generated triples that are true, estimated from the train graph alone.
 
-There are no labels for generated triples, and valid and test are not to be used. So the augmenter is refitted
-without a random fraction of train; the number of triples that it recovers gives a, the probability that a triple
-of some confidence is in the graph; and with the completeness q of the graph, π = (1 − q)/q · a/(1 − a) of the
-triples that are not in the graph are true (:mod:`nnmfaug.quality.calibration`). The precision of n triples is
-the mean of their π.
+There are no labels for generated triples, and valid and test are not to be used. So train triples are left out,
+one at a time for rules, at random for any other augmenter, which is then fitted again. The number of triples that
+are recovered gives a, the probability that a triple of some confidence is in the graph; and with the completeness
+q of the graph, π = (1 − q)/q · a/(1 − a) of the triples that are not in the graph are true
+(:mod:`nnmfaug.quality.calibration`). The precision of n triples is the mean of their π.
+
+``Auto`` and ``Mixture`` of rules alone rank by their own estimate of π. To check it, each triple that is left out
+is rated by a model that was fitted without it.
 
 Here a depends on confidence only, a = expit f(c). Corrections by relation would mistake facts that are missing
-together for false ones; they are used for ``per_relation`` alone.
+together for false ones; they are used for ``per_relation``, and their difference from the estimate widens its
+interval.
 """
 
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import beta, t as student
@@ -26,18 +31,20 @@ from nnmfaug.core.arrays import Array, Bools
 from nnmfaug.core.checks import check_at_least, check_count
 from nnmfaug.core.elementary import log, logit
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.quality.auto import Auto
 from nnmfaug.quality.calibration import calibrate, estimated_probability
-from nnmfaug.quality.completeness import Completeness, check_completeness, completeness_of, estimate_completeness
-from nnmfaug.quality.holdout import Refits, check_refits, refit
-from nnmfaug.quality.membership import fit_curve
+from nnmfaug.quality.completeness import check_completeness, completeness_of, estimate_completeness
+from nnmfaug.quality.holdout import check_refits
+from nnmfaug.quality.leave_one_out import leave_one_out
+from nnmfaug.quality.membership import cross_fitted, fit_curve
+from nnmfaug.quality.mixture import MAX_DRAWN, Mixture, list_and_recover
+from nnmfaug.quality.recovery import Conclusions, Recovery
 
 FACTOR = 2.0
 """If completeness is estimated, the interval allows for so many times more or fewer missing facts."""
 N_BANDS = 5
 DEFAULT_FRACTION = 0.1
 """Number of triples drawn by default, as a fraction of the graph."""
-LEAST = -600.0
-"""Log-probabilities below the highest minus this all count as this."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,7 @@ class Band:
     n
         Number of generated triples.
     listed, recovered
-        Number of triples that the refits list in this range, and how many of these had been left out.
+        Number of triples listed in this range while triples are left out, and how many of these are recovered.
     precision
         Estimated precision.
     """
@@ -101,12 +108,10 @@ def estimate_precision(
 ) -> PrecisionEstimate:
     """Estimate the precision of the n triples that an augmenter generates for a graph.
 
-    ``Auto`` and ``Mixture`` refit their augmenters whenever they are fitted, so they take about six times as long.
-
     Parameters
     ----------
     method
-        The augmenter, fitted once to the graph and once per refit.
+        The augmenter. Rules are fitted once; any other is fitted again for each refit.
     graph
         The train graph; nothing else is used.
     n
@@ -116,7 +121,7 @@ def estimate_precision(
         Fraction of all true facts that the graph contains. Default: estimated, assuming that the
         highest-confidence conclusions of rules are true.
     fraction, n_refits
-        Fraction of the graph that each refit leaves out; and the number of refits.
+        Fraction of the graph that each refit leaves out; and the number of refits. Rules need none.
 
     Examples
     --------
@@ -131,20 +136,43 @@ def estimate_precision(
     check_refits(fraction, n_refits)
     if n is not None:
         check_at_least("n", check_count(n), 1)
-    dist = method.fit(graph, seed=seed)
-    size = _default_size(dist) if n is None else n
-
-    def fit(part: KnowledgeGraph) -> Listed:
-        return Listed.of(method.fit(part, seed=seed), size, seed=seed)
-
-    full = Listed.of(dist, size, seed=seed)
-    task = "estimating precision"
-    refits = refit(fit, full, fraction=fraction, n_refits=n_refits, seed=seed, task=task)
-    if isinstance(method, Rules):
-        estimate = completeness_of(refits, graph.n_relations, completeness)
+    rules = _only_rules(method, graph)
+    if rules is not None:
+        full, recovery, own_completeness = _leave_one_out(method, rules, graph, completeness)
     else:
-        estimate = Completeness(completeness or estimate_completeness(graph, seed=seed))
-    return _estimate(full, refits, estimate, size, factor=FACTOR if completeness is None else 1.0)
+        dist = method.fit(graph, seed=seed)
+        size = _default_size(dist) if n is None else n
+        full, recovery = list_and_recover(
+            method, graph, size, seed=seed, fraction=fraction, n_refits=n_refits, task="estimating precision"
+        )
+        own_completeness = completeness or estimate_completeness(graph)
+    size = full.support_size if n is None else n
+    return _estimate(full, recovery, own_completeness, size, factor=FACTOR if completeness is None else 1.0)
+
+
+def _only_rules(method: Augmenter[Distribution], graph: KnowledgeGraph) -> Rules | None:
+    """The rules behind an augmenter, if it has no other source."""
+    if isinstance(method, Auto):
+        return _only_rules(method.mixture(graph), graph)
+    if isinstance(method, Mixture):
+        return _only_rules(method.generators[0], graph) if len(method.generators) == 1 else None
+    return method if isinstance(method, Rules) else None
+
+
+def _leave_one_out(
+    method: Augmenter[Distribution], rules: Rules, graph: KnowledgeGraph, completeness: float | None
+) -> tuple[Listed, Recovery, float]:
+    """Return the list of an augmenter that is made of rules, its recovery, and the completeness of the graph."""
+    full, recovery = leave_one_out(rules, graph)
+    estimate = completeness_of(recovery, graph.n_relations)
+    if isinstance(method, Rules):
+        return full, recovery, completeness or estimate
+    assumed = getattr(method, "completeness", None) or estimate
+    probability = estimated_probability(cross_fitted(recovery, graph.n_relations), assumed)
+    rated = replace(recovery, conclusions=replace(recovery.conclusions, confidence=probability))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # an empty list is reported by its size
+        return Listed.of(method.fit(graph), MAX_DRAWN, seed=0), rated, completeness or estimate
 
 
 def jeffreys_interval(successes: int, trials: int) -> tuple[float, float]:
@@ -169,20 +197,22 @@ def _default_size(dist: Distribution) -> int:
 
 
 def _estimate(
-    full: Listed, refits: Refits, completeness: Completeness, n: int, *, factor: float
+    full: Listed, recovery: Recovery, completeness: float, n: int, *, factor: float
 ) -> PrecisionEstimate:
     confidence = full.confidence[:n]
-    log_odds = fit_curve(refits)(confidence)
-    probability = estimated_probability(log_odds, completeness.fraction)
-    low, high = _interval(refits, confidence, log_odds, completeness.fraction, factor)
+    log_odds = fit_curve(recovery)(confidence)
+    probability = estimated_probability(log_odds, completeness)
+    by_group = _by_group(full, recovery, completeness, n)
+    interval = _interval(recovery, confidence, log_odds, completeness, factor)
+    disagreement = abs(_mean(by_group) - _mean(probability))
     return PrecisionEstimate(
         precision=_mean(probability),
-        low=low,
-        high=high,
-        completeness=completeness.fraction,
+        low=max(interval[0] - disagreement, 0.0),
+        high=min(interval[1] + disagreement, 1.0),
+        completeness=completeness,
         n=len(confidence),
-        bands=tuple(_bands(confidence, probability, refits)),
-        per_relation=_per_relation(full, refits, completeness, n),
+        bands=tuple(_bands(confidence, probability, recovery)),
+        per_relation=_per_relation(full, by_group),
     )
 
 
@@ -191,27 +221,27 @@ def _mean(values: Array) -> float:
 
 
 def _interval(
-    refits: Refits, confidence: Array, log_odds: Array, completeness: float, factor: float
+    recovery: Recovery, confidence: Array, log_odds: Array, completeness: float, factor: float
 ) -> tuple[float, float]:
     """95 % interval of the precision, from three sources of error.
 
     The log-odds may be off by chance, since recovered triples are few; by log ``factor``, since q is uncertain;
-    and the mean by as much as refits differ from each other.
+    and the mean by as much as folds, such as refits, differ from each other.
     """
-    below, above = _uncertainty(refits, confidence.min(initial=1.0))
+    below, above = _uncertainty(recovery, confidence.min(initial=1.0))
     slack = log(factor)
     low = _mean(estimated_probability(log_odds + (below - slack), completeness))
     high = _mean(estimated_probability(log_odds + (above + slack), completeness))
-    spread = _spread(refits, confidence, completeness)
+    spread = _spread(recovery, confidence, completeness)
     return max(low - spread, 0.0), min(high + spread, 1.0)
 
 
-def _uncertainty(refits: Refits, confidence: float) -> tuple[float, float]:
+def _uncertainty(recovery: Recovery, confidence: float) -> tuple[float, float]:
     """Ends of a 95 % interval of the log-odds of being recovered, relative to its middle.
 
     For all triples of at least this confidence together, so by chance alone.
     """
-    recovered = refits.recovered[refits.confidence >= confidence]
+    recovered = recovery.recovered[recovery.confidence >= confidence]
     n_recovered = int(recovered.sum())
     n_listed = len(recovered)
     low, high = jeffreys_interval(n_recovered, n_listed)
@@ -219,24 +249,33 @@ def _uncertainty(refits: Refits, confidence: float) -> tuple[float, float]:
     return float(logit(low) - middle), float(logit(high) - middle)
 
 
-def _spread(refits: Refits, confidence: Array, completeness: float) -> float:
-    """Half the width of a 95 % interval of the precision by a single refit, from how much refits differ."""
-    n_refits = refits.n_refits
-    if n_refits < 2 or not len(confidence):
+def _spread(recovery: Recovery, confidence: Array, completeness: float) -> float:
+    """Half the width of a 95 % interval of the precision, by a jackknife over folds.
+
+    The estimate is made again without each of the k folds: its variance is (k − 1)/k · Σ (estimate − mean)².
+    """
+    folds = np.unique(recovery.fold)
+    if len(folds) < 2 or not len(confidence):
         return 0.0
     precisions = []
-    for i in range(n_refits):
-        curve = fit_curve(refits.take(refits.refit_id == i))
+    for i in folds.tolist():
+        curve = fit_curve(recovery.take(recovery.fold != i))
         precisions.append(estimated_probability(curve(confidence), completeness).mean())
-    return float(student.ppf(0.975, n_refits - 1) * np.std(precisions, ddof=1))
+    variance = (len(folds) - 1) * np.var(precisions)
+    return float(student.ppf(0.975, len(folds) - 1) * np.sqrt(variance))
 
 
-def _per_relation(full: Listed, refits: Refits, completeness: Completeness, n: int) -> dict[str, float]:
-    """Mean estimated probability of the first n triples, by relation."""
-    calibration = calibrate(refits, full.graph.n_relations, completeness)
-    probability = calibration(full.graph, full.triples, full.confidence)[:n]
-    order = np.argsort(full.triples[:n, 1], kind="stable")
-    relations, begins = np.unique(full.triples[:n, 1][order], return_index=True)
+def _by_group(full: Listed, recovery: Recovery, completeness: float, n: int) -> Array:
+    """Estimated probability of the first n triples, by confidence, relation and kind."""
+    calibration = calibrate(recovery, full.graph.n_relations, completeness)
+    return calibration(Conclusions.of(full.graph, full.triples[:n], full.confidence[:n]))
+
+
+def _per_relation(full: Listed, probability: Array) -> dict[str, float]:
+    """Mean estimated probability of the first triples, by relation."""
+    relation = full.triples[: len(probability), 1]
+    order = np.argsort(relation, kind="stable")
+    relations, begins = np.unique(relation[order], return_index=True)
     ends = np.append(begins, len(order))[1:]
     names = full.graph.vocabulary.relations
     return {
@@ -245,20 +284,20 @@ def _per_relation(full: Listed, refits: Refits, completeness: Completeness, n: i
     }
 
 
-def _bands(confidence: Array, probability: Array, refits: Refits) -> Iterator[Band]:
+def _bands(confidence: Array, probability: Array, recovery: Recovery) -> Iterator[Band]:
     """Split triples by confidence into bands of about equal size, the highest confidence first."""
     edges = _band_edges(confidence)
     for low, high in reversed(list(itertools.pairwise(edges))):
         rows = _within(confidence, low, high, closed=high == edges[-1])
         if not rows.any():
             continue
-        refit_rows = _within(refits.confidence, low, high, closed=high == edges[-1])
+        listed = _within(recovery.confidence, low, high, closed=high == edges[-1])
         yield Band(
             low=low,
             high=high,
             n=int(rows.sum()),
-            listed=int(refit_rows.sum()),
-            recovered=int(refits.recovered[refit_rows].sum()),
+            listed=int(listed.sum()),
+            recovered=int(recovery.recovered[listed].sum()),
             precision=float(probability[rows].mean()),
         )
 

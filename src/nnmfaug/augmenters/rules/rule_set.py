@@ -2,46 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
 
 import numpy as np
 
 from nnmfaug.augmenters.base import Evidence
 from nnmfaug.augmenters.rules.chains import Chains
+from nnmfaug.augmenters.rules.combining import Combine, Conclusions, combine_rules
 from nnmfaug.augmenters.rules.joins import pairs_of
 from nnmfaug.augmenters.rules.steps import Steps
-from nnmfaug.augmenters.rules.table import RuleTable
-from nnmfaug.core.arrays import Array, Ids, IntArray, Places
+from nnmfaug.augmenters.rules.table import RuleTable, Threshold
+from nnmfaug.core.arrays import Array, Bools, Ids, IntArray, Places
 from nnmfaug.core.checks import require
-from nnmfaug.core.elementary import expm1, log1p
 from nnmfaug.core.progress import report
 from nnmfaug.graph.keys import SortedKeys, stable_order
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import LabelledTriple
 
-Combine = Literal["max", "noisy-or"]
-
 VARIABLES = "xzwy"
 """Names of the entities on a path; the last is always y."""
-MAX_CERTAINTY = 1 - 1e-12
-"""A confidence of 1 would make noisy-or blind for all other rules."""
-
-
-class Conclusions(NamedTuple):
-    """Triples that rules conclude, the highest confidence first.
-
-    Parameters
-    ----------
-    keys, confidence, best_rules : ndarray of shape (n_triples,)
-        Key and confidence of each triple, and the number of the rule of highest confidence that concludes it.
-    """
-
-    keys: Ids
-    confidence: Array
-    best_rules: Ids
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,13 +34,23 @@ class RuleSet:
         The train graph.
     table
         The rules and their counts.
-    confidence : ndarray of shape (n_rules,)
-        The confidence of each rule.
+    threshold
+        Minimum support and confidence of the rules; it defines their confidence.
     """
 
     graph: KnowledgeGraph
     table: RuleTable
-    confidence: Array
+    threshold: Threshold
+
+    @cached_property
+    def confidence(self) -> Array:
+        """The confidence of each rule, shape (n_rules,)."""
+        return self.threshold.confidence(self.table)
+
+    @cached_property
+    def left_out_confidence(self) -> Array:
+        """The confidence of each rule after leaving out a train triple that it concludes, shape (n_rules,)."""
+        return self.threshold.left_out_confidence(self.table, self.graph.n_relations)
 
     def __len__(self) -> int:
         return len(self.table)
@@ -98,42 +88,32 @@ class RuleSet:
         return f"{head}(x, y) ← {', '.join(atoms)}"
 
     def conclude(self, combine: Combine, max_candidates: int) -> Conclusions:
-        """Return all triples that the rules conclude and train does not contain.
+        """Return all triples that the rules conclude and train does not contain."""
+        keys, rules, is_known = self._concluded(max_candidates)
+        return combine_rules(keys[~is_known], rules[~is_known], self.confidence, combine)
 
-        With the confidences c₁ ≥ c₂ ≥ … of the rules that conclude a triple, its confidence is c₁ (``max``) or
-        1 − Π(1 − cᵢ) = −expm1(Σ log1p(−cᵢ)) (``noisy-or``). The latter breaks ties of the former.
-        """
-        keys, rules = self._new_conclusions(max_candidates)
-        order = np.lexsort((rules, -self.confidence[rules], keys))
-        keys = keys[order]
-        rules = rules[order]
-        is_first = np.append(True, keys[1:] != keys[:-1])
-        first = np.flatnonzero(is_first)[: len(keys)]  # none if there are no keys
-        log_doubts = log1p(-np.minimum(self.confidence[rules], MAX_CERTAINTY))
-        noisy_or = -expm1(np.add.reduceat(log_doubts, first)) if len(first) else np.zeros(0)
-        best_rules = rules[first]
-        confidence = noisy_or if combine == "noisy-or" else self.confidence[best_rules]
-        order = np.lexsort((keys[first], -noisy_or, -confidence))
-        return Conclusions(keys[first][order], confidence[order], best_rules[order])
+    def conclude_all(self, combine: Combine, max_candidates: int) -> tuple[Conclusions, Conclusions]:
+        """Return all triples that the rules conclude: new ones, and those of train, each after leaving it out."""
+        keys, rules, is_known = self._concluded(max_candidates)
+        new = combine_rules(keys[~is_known], rules[~is_known], self.confidence, combine)
+        known = combine_rules(keys[is_known], rules[is_known], self.left_out_confidence, combine)
+        return new, known
 
-    def _new_conclusions(self, max_candidates: int) -> tuple[Ids, Ids]:
-        """Keys of concluded triples that train does not contain, and the rule behind each; a key per rule."""
-        nothing = np.zeros(0, dtype=np.int64)
-        parts = [(nothing, nothing), *self._conclusions(max_candidates)]
-        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
-
-    def _conclusions(self, max_candidates: int) -> Iterator[tuple[Ids, Ids]]:
-        """Yield for each rule the keys of all new triples that it concludes, and the rule as often."""
+    def _concluded(self, max_candidates: int) -> tuple[Ids, Ids, Bools]:
+        """Keys of concluded triples, a key per rule; the rule behind each; and whether train contains it."""
         bodies = self._rules_by_body(max_candidates)
         n_entities = self.graph.n_entities
         n_relations = self.graph.n_relations
+        keys = [np.zeros(0, dtype=np.int64)]
+        numbers = [np.zeros(0, dtype=np.int64)]
         for done, (path, rules) in enumerate(bodies.items(), 1):
             report("applying rules", done, len(bodies))
             x, y = pairs_of(self.steps, path)
             for rule in rules:
-                keys = (x * n_relations + self.table.heads[rule]) * n_entities + y
-                new_keys = keys[~self.graph.contains_keys(keys)]
-                yield new_keys, np.full(len(new_keys), rule)
+                keys.append((x * n_relations + self.table.heads[rule]) * n_entities + y)
+                numbers.append(np.full(len(x), rule))
+        all_keys = np.concatenate(keys)
+        return all_keys, np.concatenate(numbers), self.graph.contains_keys(all_keys)
 
     def _rules_by_body(self, max_candidates: int) -> dict[tuple[int, ...], list[int]]:
         """The rules to be applied, by their bodies: in order of confidence, until they list enough triples."""
@@ -150,6 +130,11 @@ class RuleSet:
         chain = self.chains.first(path, x, y)
         return tuple(self._triple(step, *chain[i : i + 2]) for i, step in enumerate(path))
 
+    def evidence(self, best_rules: list[int], x: int, y: int, confidence: float) -> Evidence:
+        """Return the evidence for a triple that rules conclude about x and y, given the best of them."""
+        rules = tuple((self.describe(rule), float(self.confidence[rule])) for rule in best_rules)
+        return Evidence("rules", rules[0][0], self.body_triples(best_rules[0], x, y), rules, confidence)
+
     def _triple(self, step: int, x: int, y: int) -> LabelledTriple:
         """The train triple of a step from x to y."""
         entities = self.graph.vocabulary.entities
@@ -160,37 +145,38 @@ class RuleSet:
 
 @dataclass(frozen=True, eq=False)
 class RuleEvidence:
-    """The best rule of each listed triple.
+    """The best rules of each listed triple.
 
     Parameters
     ----------
     rules
         The rules.
-    keys, best_rules : ndarray of shape (n_triples,)
-        The key of each listed triple and the number of its best rule.
+    conclusions
+        The listed triples, with their confidences and best rules.
     """
 
     rules: RuleSet
-    keys: Ids
-    best_rules: Ids
+    conclusions: Conclusions
 
     @cached_property
     def _index(self) -> tuple[SortedKeys, Places]:
         """The keys in ascending order, and the row of each."""
-        order = stable_order(self.keys)
-        return SortedKeys(self.keys[order]), order
+        order = stable_order(self.conclusions.keys)
+        return SortedKeys(self.conclusions.keys[order]), order
 
     def explain(self, triples: IntArray) -> list[Evidence]:
-        """Return the best rule and the train triples of its body for each row of ids."""
+        """Return the best rules, and the train triples of the first one's body, for each row of ids."""
         sorted_keys, rows = self._index
         present, places = sorted_keys.find(self.rules.graph.vocabulary.keys(triples))
         unknown = triples[~present]
         require(not len(unknown), f"{unknown[:1].ravel().tolist()} is not among the listed triples")
-        best_rules = self.best_rules[rows[places]].tolist()
-        return [self._evidence(rule, h, t) for rule, (h, _, t) in zip(best_rules, triples.tolist(), strict=True)]
-
-    def _evidence(self, rule: int, h: int, t: int) -> Evidence:
-        return Evidence("rules", self.rules.describe(rule), self.rules.body_triples(rule, h, t))
+        chosen = rows[places]
+        confidences = self.conclusions.confidence[chosen].tolist()
+        best_rules = self.conclusions.best_rules[chosen].tolist()
+        return [
+            self.rules.evidence([rule for rule in best if rule >= 0], h, t, confidence)
+            for best, (h, _, t), confidence in zip(best_rules, triples.tolist(), confidences, strict=True)
+        ]
 
 
 def _atom(step: int, relations: tuple[str, ...], x: str, y: str) -> str:

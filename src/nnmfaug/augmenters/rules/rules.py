@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from nnmfaug.augmenters.listed import Listed
+from nnmfaug.augmenters.rules.combining import Combine, Conclusions
 from nnmfaug.augmenters.rules.mining import Limits, mine
-from nnmfaug.augmenters.rules.rule_set import Combine, RuleEvidence, RuleSet
+from nnmfaug.augmenters.rules.rule_set import RuleEvidence, RuleSet
 from nnmfaug.augmenters.rules.table import Threshold
 from nnmfaug.core.checks import check_argument, check_at_least
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph, check_graph
@@ -37,8 +38,9 @@ class Rules:
         ``standard`` divides by all pairs (x, y) of the body; ``pca`` by those whose x has a tail of the relation
         in train. The latter counts a missing triple as unknown, not as false, if x has no tail at all.
     combine
-        Confidence of a triple that several rules conclude: the ``max`` of theirs, ties broken by the other rules,
-        or 1 − Π(1 − confidence), ``noisy-or``.
+        Confidence of a triple that several rules conclude: the ``max`` of theirs, ties broken by the second and
+        third rule; ``fading``, where the second counts half and the third a quarter; or ``noisy-or``, where all
+        count as if they were independent. See :mod:`nnmfaug.augmenters.rules.combining`.
     sharpness
         A triple is drawn with a probability proportional to its confidence to this power. Not used by ``top``.
     max_paths
@@ -94,11 +96,15 @@ class Rules:
         threshold = Threshold(self.min_support, self.min_confidence, self.prior, pca=self.confidence == "pca")
         limits = Limits(self.max_paths, self.max_total_paths, self.max_rules)
         table = mine(graph, threshold, limits, depth=self.depth)
-        return RuleSet(graph, table, threshold.confidence(table))
+        return RuleSet(graph, table, threshold)
 
     def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:  # noqa: ARG002  (as every augmenter)
         """Fit to a graph, which should be the train split alone. Nothing is drawn, so the seed has no effect."""
         rules = self.mine(graph)
-        keys, confidence, best_rules = rules.conclude(self.combine, self.max_candidates)
-        triples = graph.vocabulary.from_keys(keys)
-        return Listed(graph, triples, confidence, self.sharpness, RuleEvidence(rules, keys, best_rules))
+        return self.listed(rules, rules.conclude(self.combine, self.max_candidates))
+
+    def listed(self, rules: RuleSet, conclusions: Conclusions) -> Listed:
+        """Return conclusions of rules as a distribution."""
+        triples = rules.graph.vocabulary.from_keys(conclusions.keys)
+        evidence = RuleEvidence(rules, conclusions)
+        return Listed(rules.graph, triples, conclusions.confidence, self.sharpness, evidence)

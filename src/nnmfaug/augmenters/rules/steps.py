@@ -147,6 +147,11 @@ class Steps:
         begin, length = self.rows(np.array(step), np.array(start))
         return self.edges[2][begin : begin + length]
 
+    def stops_of(self, step: int, starts: Ids) -> tuple[Ids, Ids]:
+        """Return where a step leads from each start: the place of the start, and the stop; ascending by both."""
+        begins, lengths = self.rows(np.full(len(starts), step), starts)
+        return np.repeat(np.arange(len(starts)), lengths), self.edges[2][ranges(begins, lengths)]
+
     def is_small(self, step: int) -> bool:
         """Whether a step has so few edges that a matrix of all entities costs more than looking them up."""
         return bool(SMALL * (self.begins[step + 1] - self.begins[step]) <= self.n)

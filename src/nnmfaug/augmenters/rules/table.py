@@ -101,6 +101,20 @@ class Threshold:
         """Return the confidence of each rule, shape (n_rules,)."""
         return self.ratio(table.support, self.sizes_of(table))
 
+    def left_out_confidence(self, table: RuleTable, n_relations: int) -> Array:
+        """Return the confidence of each rule after leaving out one triple (h, r, t) that it concludes.
+
+        The bodies from h to t remain, and the support is one less. If the body is r⁻¹, a symmetric rule, then
+        (h, r, t) is itself the body of (t, r, h): the support is two less, and the size one. The other bodies that
+        contain (h, r, t) are not looked for. 0 if the rule does not pass the threshold any more.
+        """
+        is_symmetric = table.bodies[:, 0] == table.heads + n_relations
+        if table.bodies.shape[1] > 1:
+            is_symmetric &= table.bodies[:, 1] < 0
+        support = table.support - 1 - is_symmetric
+        sizes = self.sizes_of(table) - is_symmetric
+        return np.where(self.passed(support, sizes), self.ratio(support, sizes), 0.0)
+
     def ratio(self, support: Ids, sizes: Ids) -> Array:
         """Return support / (size + prior)."""
         confidence: Array = support / (sizes + self.prior)
