@@ -1,9 +1,10 @@
-"""Any list of triples with confidences as a prior over the answers to a query."""
+"""Any list of triples with confidences as a prior over the answers to a query, and its file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,8 +12,11 @@ from numpy.typing import ArrayLike
 from nnmfaug.augmenters.base import Answers, Evidence
 from nnmfaug.augmenters.listed import Listed
 from nnmfaug.core.arrays import Ids
+from nnmfaug.core.checks import require
 from nnmfaug.graph.completions import Completions
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.graph.vocabulary import Vocabulary
+from nnmfaug.io.npz import read_arrays, write_arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,3 +61,26 @@ class ListedPrior:
     def explain(self, triples: ArrayLike) -> list[Evidence]:
         """Return the evidence for each row of ids, shape (n, 3)."""
         return self.dist.explain(triples)
+
+
+_TYPES = {"train": "<i4", "triples": "<i4", "confidence": "<f8"}
+"""The type of each array of the file."""
+
+
+def write_listed_prior(prior: ListedPrior, draft: Path) -> None:
+    """Write the train graph and the listed triples with their confidences, but neither names nor evidence."""
+    dist = prior.dist
+    write_arrays(draft, {"train": dist.graph.triples, "triples": dist.triples, "confidence": dist.confidence})
+
+
+def read_listed_prior(path: Path, vocabulary: Vocabulary) -> ListedPrior:
+    """Read what :func:`write_listed_prior` wrote; a damaged file raises one of the errors in ``BROKEN``."""
+    arrays = read_arrays(path, _TYPES)
+    require(set(arrays) == set(_TYPES), f"it must contain {', '.join(_TYPES)}")
+    graph = KnowledgeGraph(vocabulary, arrays["train"])
+    listed = KnowledgeGraph(vocabulary, arrays["triples"])
+    confidence = arrays["confidence"]
+    require(confidence.shape == (len(listed),), "there must be one confidence for each of the triples")
+    is_good = (confidence > 0) & (confidence <= 1)
+    require(bool(is_good.all()), "confidence must be above 0 and at most 1")
+    return ListedPrior(Listed(graph, listed.triples, confidence))

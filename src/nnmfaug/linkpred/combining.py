@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 MAX_TRIPLES = 1000
 """Valid triples that are used at most."""
-WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """Weights that are tried, beside 0."""
-EPSILONS = (1e-1, 1e-2, 1e-3, 1e-4)
+EPSILONS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4)
 LOWEST_OCTAVE, N_OCTAVES = -3, 14
 """1 / T is tried from 2⁻³ to 2¹⁰ times the inverse of the standard deviation of the scores of a query."""
 N_FOR_SPREAD = 50
