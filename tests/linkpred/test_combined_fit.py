@@ -96,6 +96,11 @@ def test_a_model_that_does_not_distinguish_entities_has_temperature_1(
     assert na.Combined.fit(scaled(trained, 0.0), prior, splits).mix.temperature == 1
 
 
+def test_a_model_that_diverged_is_named(splits: na.Splits, trained: na.Trained, prior: na.ListedPrior) -> None:
+    with pytest.raises(ValueError, match="diverged, use a smaller learning rate"):
+        na.Combined.fit(scaled(trained, math.nan), prior, splits)
+
+
 # w and ε
 
 

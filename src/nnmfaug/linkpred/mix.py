@@ -73,8 +73,8 @@ def log_sum_exp(scores: Array) -> Array:
 
     Examples
     --------
-    >>> float(log_sum_exp(np.array([1000.0, 1000.0, -np.inf]))) - 1000
-    0.6931471805599...
+    >>> (log_sum_exp(np.array([[1000.0, 1000.0, -np.inf], [0.0, 0.0, 0.0]])) - [1000, 0]).round(3)
+    array([0.693, 1.099])
     """
     highest = scores.max(axis=-1, initial=-np.inf, keepdims=True)
     offset = np.where(np.isfinite(highest), highest, 0.0)
