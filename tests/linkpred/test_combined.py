@@ -184,8 +184,9 @@ def test_answers_are_those_of_brute_force(
             if answer.known:
                 assert answer.probability is None
                 continue
-            odds = math.exp(0.5 + 0.7 * (answer.score - total))
-            assert answer.probability == pytest.approx(odds / (1 + odds))
+            share = min(math.exp(answer.score - total), 1 - 1e-9)
+            odds = math.exp(0.5) * (share / (1 - share)) ** 0.7
+            assert answer.probability == pytest.approx(odds / (1 + odds), rel=1e-6)
 
 
 def test_an_answer_has_evidence_if_and_only_if_the_prior_proposes_it() -> None:

@@ -208,7 +208,8 @@ def test_probabilities_are_right_on_average_and_fitted_as_by_scikit_learn(
     logs, outcomes = candidates(combined, splits)
     probability = combined.calibration.probability(np.array(logs))
     assert probability.mean() == pytest.approx(np.mean(outcomes), abs=1e-9)
-    theirs = LogisticRegression(C=1.0, tol=1e-10).fit(np.array(logs)[:, None], outcomes)
+    shares = np.minimum(np.exp(logs), 1 - 1e-9)
+    theirs = LogisticRegression(C=1.0, tol=1e-10).fit(np.log(shares / (1 - shares))[:, None], outcomes)
     assert combined.calibration.slope == pytest.approx(theirs.coef_[0, 0], rel=1e-3)
     assert combined.calibration.constant == pytest.approx(theirs.intercept_[0], rel=1e-3, abs=1e-3)
 

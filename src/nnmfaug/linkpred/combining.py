@@ -20,7 +20,7 @@ from nnmfaug.core.checks import require
 from nnmfaug.core.elementary import logit
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.linkpred.combined import Combined
-from nnmfaug.linkpred.mix import Calibration, Mix, log_sum_exp
+from nnmfaug.linkpred.mix import Calibration, Mix, log_odds, log_sum_exp
 from nnmfaug.linkpred.trained import Trained
 from nnmfaug.quality.logistic import Columns, fit_logistic
 
@@ -155,7 +155,7 @@ def calibrate(questions: Questions, mix: Mix) -> Calibration | None:
     is_true = np.concatenate([outcomes for _, outcomes in pairs])
     if is_true.all() or not is_true.any():
         return None
-    fitted = fit_logistic(Columns.without_groups(log_softmax[None]), is_true)
+    fitted = fit_logistic(Columns.without_groups(log_odds(log_softmax)[None]), is_true)
     if fitted.common[0] < 0:
         return Calibration(float(logit(is_true.mean())), 0.0)
     return Calibration(fitted.constant, float(fitted.common[0]))
