@@ -71,3 +71,6 @@ def test_a_listed_prior_comes_back_from_its_file(prior: na.ListedPrior, tmp_path
     loaded = read_listed_prior(tmp_path / "prior.npz", prior.graph.vocabulary)
     assert loaded.graph == prior.graph
     assert listed(loaded) == listed(prior)
+    assert loaded.explain(prior.dist.triples) == prior.explain(prior.dist.triples)
+    not_listed = prior.graph.triples[:1]
+    assert loaded.explain(not_listed) == [na.Evidence("", "")]

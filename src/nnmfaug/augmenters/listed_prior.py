@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from nnmfaug.augmenters.base import Answers, Evidence
 from nnmfaug.augmenters.listed import Listed
-from nnmfaug.core.arrays import Ids
+from nnmfaug.core.arrays import Ids, IntArray
 from nnmfaug.core.checks import require
 from nnmfaug.graph.completions import Completions
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.graph.vocabulary import Vocabulary
-from nnmfaug.io.npz import read_arrays, write_arrays
+from nnmfaug.graph.vocabulary import LabelledTriple, Vocabulary
+from nnmfaug.io.documents import encode, parse
+from nnmfaug.io.npz import Arrays, read_arrays, write_arrays
+from nnmfaug.io.shapes import check_shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +67,48 @@ class ListedPrior:
         return self.dist.explain(triples)
 
 
-_TYPES = {"train": "<i4", "triples": "<i4", "confidence": "<f8"}
-"""The type of each array of the file."""
+@dataclass(frozen=True, eq=False)
+class StoredEvidence:
+    """Evidence that was read from a file.
+
+    Parameters
+    ----------
+    listed
+        The listed triples.
+    evidence
+        That for each of them.
+    """
+
+    listed: KnowledgeGraph
+    evidence: tuple[Evidence, ...]
+
+    @cached_property
+    def _by_key(self) -> dict[int, Evidence]:
+        keys = self.listed.vocabulary.keys(self.listed.triples)
+        return dict(zip(keys.tolist(), self.evidence, strict=True))
+
+    def explain(self, triples: IntArray) -> list[Evidence]:
+        """Return the evidence for each row of ids; an empty one for triples that are not listed."""
+        keys = self.listed.vocabulary.keys(triples)
+        return [self._by_key.get(key, Evidence("", "")) for key in keys.tolist()]
+
+
+_TYPES = {"train": "<i4", "triples": "<i4", "confidence": "<f8", "evidence": "|u1"}
+"""The type of each array of the file; the last is JSON."""
+_EVIDENCE = {"source": str, "reason": str, "triples": [[str]]}
 
 
 def write_listed_prior(prior: ListedPrior, draft: Path) -> None:
-    """Write the train graph and the listed triples with their confidences, but neither names nor evidence."""
+    """Write the train graph and the listed triples with their confidences and evidence, but without names."""
     dist = prior.dist
-    write_arrays(draft, {"train": dist.graph.triples, "triples": dist.triples, "confidence": dist.confidence})
+    evidence = [asdict(each) for each in dist.explain(dist.triples)]
+    arrays: Arrays = {
+        "train": dist.graph.triples,
+        "triples": dist.triples,
+        "confidence": dist.confidence,
+        "evidence": np.frombuffer(encode(json.dumps(evidence)), dtype=np.uint8),
+    }
+    write_arrays(draft, arrays)
 
 
 def read_listed_prior(path: Path, vocabulary: Vocabulary) -> ListedPrior:
@@ -83,4 +121,16 @@ def read_listed_prior(path: Path, vocabulary: Vocabulary) -> ListedPrior:
     require(confidence.shape == (len(listed),), "there must be one confidence for each of the triples")
     is_good = (confidence > 0) & (confidence <= 1)
     require(bool(is_good.all()), "confidence must be above 0 and at most 1")
-    return ListedPrior(Listed(graph, listed.triples, confidence))
+    evidence = _parse_evidence(arrays["evidence"].tobytes(), len(listed))
+    return ListedPrior(Listed(graph, listed.triples, confidence, explainer=StoredEvidence(listed, evidence)))
+
+
+def _parse_evidence(data: bytes, n: int) -> tuple[Evidence, ...]:
+    entries: Any = parse(data)
+    check_shape({"evidence": entries}, {"evidence": [_EVIDENCE]})
+    require(len(entries) == n, "there must be one evidence for each of the triples")
+    return tuple(Evidence(each["source"], each["reason"], _named(each["triples"])) for each in entries)
+
+
+def _named(rows: list[list[str]]) -> tuple[LabelledTriple, ...]:
+    return tuple((head, relation, tail) for head, relation, tail in rows)
