@@ -50,12 +50,22 @@ class Trained:
     seconds: dict[str, float] = field(default_factory=dict)
     hidden: tuple[str, ...] = ()
 
-    def rank(self, triples: KnowledgeGraph) -> Ranks:
-        """Rank the true heads and tails of triples among all entities, filtered and raw."""
+    def rank(self, triples: KnowledgeGraph, *, known: KnowledgeGraph | None = None) -> Ranks:
+        """Rank the true heads and tails of triples among all entities, filtered and raw.
+
+        Parameters
+        ----------
+        triples
+            The triples to rank; the ranks have the same order.
+        known
+            The triples that filtered ranks leave out. Default: those of all splits. Where a choice depends on the
+            ranks, give ``splits.train_and_valid()``.
+        """
         from nnmfaug.linkpred.ranking import rank
 
-        known = self.known
-        return rank(self.model, triples.with_vocabulary(known.vocabulary), known, hidden=self._hidden_ids())
+        names = self.known.vocabulary
+        known = self.known if known is None else known.with_vocabulary(names)
+        return rank(self.model, triples.with_vocabulary(names), known, hidden=self._hidden_ids())
 
     def _hidden_ids(self) -> list[int]:
         return [self.known.vocabulary.entity_ids[name] for name in self.hidden]
