@@ -48,6 +48,19 @@ def test_a_comparison_ends_with_a_table_and_a_sentence_per_arm(folder: Path) -> 
     assert "note: two seeds say little" in text
 
 
+def test_the_mrr_of_groups_of_test_triples_follows_the_verdicts(folder: Path) -> None:
+    text = (folder / "stdout.txt").read_text()
+    document = json.loads((folder / "comparison.json").read_text())
+    lines = text[text.index("\nduplicate: filtered MRR") :].splitlines()
+    for key in ("by_seen", "by_derivable"):
+        for group in document[key]:
+            (line,) = [line for line in lines if line.startswith(f" {group['name']} ")]
+            means = [group["differences"][0]["baseline_mean"], *(each["mean"] for each in group["differences"])]
+            expected = [str(group["n_triples"]), *(f"{mean:.4f}" for mean in means)]
+            assert line.removeprefix(f" {group['name']} ").split() == expected
+    assert any(line.startswith(" rarer entity in >20 train triples  ") for line in lines)
+
+
 def test_all_numbers_are_in_comparison_json(folder: Path) -> None:
     document = json.loads((folder / "comparison.json").read_text())
     assert len(document["filtered"]["rows"]) == len(document["raw"]["rows"]) == 4 * 6

@@ -106,6 +106,7 @@ def compare(
     Writes the runs and comparison.json to FOLDER.
     """
     from nnmfaug.evaluation.document import compare_both, comparison_document, write_comparison
+    from nnmfaug.experiments.derivable import find_derivable
     from nnmfaug.experiments.runner import check_experiment
 
     arm_options = ArmOptions(amount, schedule, exponent, weight, clusters)
@@ -118,13 +119,14 @@ def compare(
     with locked(out):
         with progress(), notes_of_warnings():
             outcome, runs = _run(splits, predictor, arms, seeds, out, options, pilot=pilot)
+            derivable = find_derivable(splits.train, splits.test) if len(arms) > 1 else None
         comparisons = compare_both(runs)
-        document = comparison_document(runs, splits, pilot=outcome, comparisons=comparisons)
+        document = comparison_document(runs, splits, pilot=outcome, comparisons=comparisons, derivable=derivable)
         path = write_comparison(document, out)
     if as_json:
         print_json(document)
     else:
-        show_comparison(runs, comparisons, f"{splits.name}, {model}", out, raw=raw)
+        show_comparison(runs, comparisons, document, f"{splits.name}, {model}", out, raw=raw)
         say(f"{path}: all numbers; {out}: the runs")
 
 
