@@ -1,9 +1,11 @@
 """The public names, each once: where it lives. ``nnmfaug`` imports it when it is first used."""
 
 from .augmenters.base import (
+    Answers as Answers,
     Augmenter as Augmenter,
     Distribution as Distribution,
     Evidence as Evidence,
+    Prior as Prior,
     Ranked as Ranked,
     Sample as Sample,
 )
@@ -15,6 +17,7 @@ from .augmenters.controls import (
 )
 from .augmenters.given import Given as Given
 from .augmenters.listed import Listed as Listed
+from .augmenters.listed_prior import ListedPrior as ListedPrior
 from .augmenters.neighbours import Nearby as Nearby
 from .augmenters.nnmf.clusterers import (
     DBSCAN as DBSCAN,
@@ -76,9 +79,13 @@ from .io import (
     write_triples as write_triples,
 )
 from .linkpred import (
+    Combined as Combined,
+    CombinedAnswer as CombinedAnswer,
     LinkPredictor as LinkPredictor,
     Trained as Trained,
     TrainOptions as TrainOptions,
+    combine as combine,
+    load_combined as load_combined,
     load_trained as load_trained,
 )
 from .linkpred.schedule import Constant as Constant, Polynomial as Polynomial, Step as Step

@@ -8,8 +8,9 @@ import torch
 
 import nnmfaug as na
 from nnmfaug.evaluation.metrics import realistic_rank, summary
+from nnmfaug.graph.completions import Completions
 from nnmfaug.linkpred import ranking
-from nnmfaug.linkpred.ranking import Completions, all_scores, rank
+from nnmfaug.linkpred.ranking import ModelScores, all_scores, rank
 
 
 class Table:
@@ -35,7 +36,7 @@ class Table:
 def test_ranks_are_those_of_brute_force_with_ties(splits: na.Splits, n_values: int) -> None:
     known, test = splits.together(), splits.test
     model: Any = Table(known.n_entities, known.n_relations, n_values)
-    ranks = rank(model, test, known)
+    ranks = rank(ModelScores(model), test, known)
     facts = {tuple(row) for row in known.triples.tolist()}
     everyone = range(known.n_entities)
     for i, (h, r, t) in enumerate(test.triples.tolist()):
@@ -85,7 +86,7 @@ def test_a_model_that_diverged_is_named(splits: na.Splits) -> None:
     model: Any = Table(14, 55)
     model.scores[:] = torch.nan
     with pytest.raises(ValueError, match="diverged, use a smaller learning rate"):
-        rank(model, splits.test, splits.together())
+        rank(ModelScores(model), splits.test, splits.together())
 
 
 def test_known_lists_every_completion_once() -> None:
@@ -97,9 +98,9 @@ def test_known_lists_every_completion_once() -> None:
 @pytest.mark.parametrize("batch_scores", [1, 14 * 7])
 def test_batches_change_nothing(splits: na.Splits, monkeypatch: pytest.MonkeyPatch, batch_scores: int) -> None:
     model: Any = Table(14, 55)
-    whole = rank(model, splits.test, splits.together())
+    whole = rank(ModelScores(model), splits.test, splits.together())
     monkeypatch.setattr(ranking, "BATCH_SCORES", batch_scores)
-    parts = rank(model, splits.test, splits.together())
+    parts = rank(ModelScores(model), splits.test, splits.together())
     np.testing.assert_array_equal(parts.filtered, whole.filtered)
     np.testing.assert_array_equal(parts.raw, whole.raw)
 
@@ -109,10 +110,10 @@ def test_a_hidden_entity_is_not_a_candidate(splits: na.Splits) -> None:
     test = splits.test
     without = test.triples[(test.triples[:, 0] != 3) & (test.triples[:, 2] != 3)]
     triples = na.KnowledgeGraph(test.vocabulary, without)
-    hidden = rank(model, triples, splits.together(), hidden=[3])
+    hidden = rank(ModelScores(model), triples, splits.together(), hidden=[3])
     model.scores[3] = -torch.inf
     model.scores[:, :, 3] = -torch.inf
-    np.testing.assert_array_equal(hidden.raw, rank(model, triples, splits.together()).raw)
+    np.testing.assert_array_equal(hidden.raw, rank(ModelScores(model), triples, splits.together()).raw)
     assert hidden.raw.max() <= 13
 
 

@@ -1,4 +1,4 @@
-"""What every augmenter has in common: two protocols, and the sample that a distribution gives.
+"""What every augmenter has in common: protocols, and the sample that a distribution gives.
 
 An augmenter is a frozen recipe. Fitted to a train graph it gives a distribution over triples, from which new ones
 are drawn (``sample``) or ranked (``top``). To write one of your own, see ``docs/augmenters.md``.
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, Self, TypeGuard, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeGuard, TypeVar, runtime_checkable
 
 from numpy.typing import ArrayLike
 
-from nnmfaug.core.arrays import Array, IntArray
+from nnmfaug.core.arrays import Array, Ids, IntArray
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import LabelledTriple
 
@@ -99,6 +99,44 @@ class Ranked(Distribution, Protocol):
 def is_ranked(dist: Distribution) -> TypeGuard[Ranked]:
     """Whether a distribution rates its triples; unlike ``isinstance``, it computes no property."""
     return hasattr(type(dist), "confidence_of") and hasattr(type(dist), "explain")
+
+
+class Answers(NamedTuple):
+    """Entities that may complete queries, in no particular order; each entity at most once per query."""
+
+    rows: Ids
+    """Number of the query."""
+    entities: Ids
+    """Id of the entity."""
+    probability: Array
+    """Estimated probability that the completed triple is true, above 0."""
+
+
+class Prior(Protocol):
+    """Estimated probabilities of all answers to a query, from train alone."""
+
+    @property
+    def graph(self) -> KnowledgeGraph:
+        """The train graph."""
+        ...
+
+    def answers(self, pairs: Ids, *, heads: bool) -> Answers:
+        """Return the entities that may complete queries, with their probabilities.
+
+        Triples of train get the probability that they would have if they were missing.
+
+        Parameters
+        ----------
+        pairs : ndarray of shape (n, 2)
+            Entity and relation of each query.
+        heads
+            Whether heads of (?, relation, entity) are asked for, or tails of (entity, relation, ?).
+        """
+        ...
+
+    def explain(self, triples: ArrayLike) -> list[Evidence]:
+        """Return the evidence for each row of ids, shape (n, 3)."""
+        ...
 
 
 Fitted_co = TypeVar("Fitted_co", bound=Distribution, covariant=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -14,7 +15,7 @@ from nnmfaug.core.commands import command
 
 
 def predict(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Output folder of compare, or one of its models.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Output folder of compare, or a saved model.")],
     relation: Annotated[str, typer.Option(metavar="NAME", help="The relation.")],
     head: Annotated[str | None, typer.Option(metavar="NAME", help="Predict the tails of this head.")] = None,
     tail: Annotated[str | None, typer.Option(metavar="NAME", help="Predict the heads of this tail.")] = None,
@@ -24,21 +25,83 @@ def predict(
     top: Annotated[int, typer.Option(min=1, metavar="N", help="Number of answers.")] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """List the most probable tails of a head, or heads of a tail. Known triples are marked."""
+    """List the most probable tails of a head, or heads of a tail. Known triples are marked.
+
+    A model combined with rules also gives the probability of each answer, what model and rules add to its score,
+    and the best rule.
+    """
+    folder = _model(run, arm)
+    show = _show_combined if _is_combined(folder) else _show_trained
+    show(folder, _Question(head, relation, tail, top), as_json=as_json)
+
+
+class _Question(NamedTuple):
+    """What is asked."""
+
+    head: str | None
+    relation: str
+    tail: str | None
+    n: int
+
+    def __str__(self) -> str:
+        return f"({self.head or '?'}, {self.relation}, {self.tail or '?'})"
+
+
+def _show_trained(folder: Path, question: _Question, *, as_json: bool) -> None:
     from nnmfaug.linkpred import load_trained
 
-    trained = load_trained(_model(run, arm))
-    answers = trained.predict(head=head, relation=relation, tail=tail, n=top)
+    answers = load_trained(folder).predict(**question._asdict())
     if as_json:
         print_json([answer._asdict() for answer in answers])
         return
     columns: list[tuple[str, Justify]] = [("", "right"), ("entity", "left"), ("score", "right"), ("", "left")]
     rows = [
-        [str(place), answer.entity, f"{answer.score:.3f}", "known" if answer.known else ""]
+        [str(place), answer.entity, f"{answer.score:.3f}", _known(answer.known)]
         for place, answer in enumerate(answers, 1)
     ]
-    title = f"({head}, {relation}, ?)" if tail is None else f"(?, {relation}, {tail})"
-    output().print(table(title, columns, rows))
+    output().print(table(str(question), columns, rows))
+
+
+def _show_combined(folder: Path, question: _Question, *, as_json: bool) -> None:
+    from nnmfaug.linkpred import load_combined
+
+    answers = load_combined(folder).predict(**question._asdict())
+    if as_json:
+        print_json([_as_json(answer) for answer in answers])
+        return
+    columns: list[tuple[str, Justify]] = [
+        ("", "right"),
+        ("entity", "left"),
+        ("probability", "right"),
+        ("score", "right"),
+        ("= model", "right"),
+        ("+ rules", "right"),
+        ("", "left"),
+        ("best rule", "left"),
+    ]
+    rows = [
+        [
+            str(place),
+            answer.entity,
+            "" if answer.probability is None else f"{answer.probability:.3f}",
+            f"{answer.score:.2f}",
+            f"{answer.from_model:.2f}",
+            f"{answer.from_rules:.2f}",
+            _known(answer.known),
+            "" if answer.evidence is None else answer.evidence.reason,
+        ]
+        for place, answer in enumerate(answers, 1)
+    ]
+    output().print(table(str(question), columns, rows))
+
+
+def _known(known: bool) -> str:
+    return "known" if known else ""
+
+
+def _as_json(answer: na.CombinedAnswer) -> dict[str, object]:
+    evidence = None if answer.evidence is None else asdict(answer.evidence)
+    return {**answer._asdict(), "evidence": evidence}
 
 
 def _model(run: Path, arm: str) -> Path:
@@ -46,7 +109,7 @@ def _model(run: Path, arm: str) -> Path:
 
     if not run.is_dir():
         raise na.DataError("no such folder", path=run)
-    if (run / "model.json").is_file():
+    if _is_model(run):
         return run
     if not _has_model(run, arm):
         raise na.DataError(f"no model of arm {arm!r} here; {_hint(run, arm)}", path=run)
@@ -69,4 +132,16 @@ def _hint(run: Path, arm: str) -> str:
 def _has_model(run: Path, arm: str) -> bool:
     from nnmfaug.experiments.runner import model_folder
 
-    return (model_folder(run, arm, 0) / "model.json").is_file()
+    return _is_model(model_folder(run, arm, 0))
+
+
+def _is_model(folder: Path) -> bool:
+    from nnmfaug.linkpred.storage import DOCUMENT
+
+    return (folder / DOCUMENT).is_file() or _is_combined(folder)
+
+
+def _is_combined(folder: Path) -> bool:
+    from nnmfaug.linkpred.combined_storage import DOCUMENT
+
+    return (folder / DOCUMENT).is_file()

@@ -58,7 +58,7 @@ def replacing_all(
         Older files that are removed at the same moment.
     """
     targets = [find_target(path, overwrite=overwrite) for path in paths]
-    new_folders = [folder for folder in targets[0].parents if not folder.exists()]
+    new_folders = [folder for target in targets for folder in target.parents if not folder.exists()]
     drafts = [target.with_name(temporary_name()) for target in targets]
     try:
         with naming(paths[0]):

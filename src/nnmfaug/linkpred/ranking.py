@@ -8,7 +8,8 @@ then subtracts the known ones.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -19,36 +20,44 @@ from nnmfaug.core.arrays import Array, Ids
 from nnmfaug.core.checks import require
 from nnmfaug.core.progress import report
 from nnmfaug.evaluation.metrics import Ranks
+from nnmfaug.graph.completions import Completions
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 
 BATCH_SCORES = 1 << 23
 """Largest number of scores in a batch: 32 MB stay near the processor's caches."""
 
 
-class Completions:
-    """The known completions of pairs: all x such that the triple of (entity, relation) and x is known."""
+class Scores(Protocol):
+    """Scores all entities as answers to queries; a higher score is better."""
 
-    def __init__(self, pairs: Ids, entities: Ids, n_relations: int) -> None:
-        self.n_relations = n_relations
-        keys = self._keys(pairs)
-        order = np.argsort(keys, kind="stable")
-        self.keys = keys[order]
-        self.entities = entities[order]
+    def __call__(self, pairs: Ids, *, heads: bool) -> Tensor:
+        """Return new scores of shape (n, n_entities) for pairs (entity, relation), shape (n, 2).
 
-    def _keys(self, pairs: Ids) -> Ids:
-        return pairs[:, 0] * self.n_relations + pairs[:, 1]
-
-    def __call__(self, pairs: Ids) -> tuple[Ids, Ids]:
-        """Return (row, entity), two arrays of equal length: ``entity`` completes the pair in ``row``."""
-        keys = self._keys(pairs)
-        starts = np.searchsorted(self.keys, keys, "left")
-        counts = np.searchsorted(self.keys, keys, "right") - starts
-        rows = np.repeat(np.arange(len(pairs)), counts)
-        offsets = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return rows, self.entities[np.repeat(starts, counts) + offsets]
+        With ``heads`` they are those of heads of (?, relation, entity), else of tails of (entity, relation, ?).
+        """
+        ...
 
 
-class _Side(NamedTuple):
+@dataclass(frozen=True)
+class ModelScores:
+    """The scores of a PyKEEN model."""
+
+    model: Model
+
+    def __call__(self, pairs: Ids, *, heads: bool) -> Tensor:
+        """Return the scores of all entities; see :class:`Scores`."""
+        self.model.eval()
+        with torch.inference_mode():
+            if heads:
+                return self.model.predict_h(_on_device(pairs[:, ::-1], self.model))
+            return self.model.predict_t(_on_device(pairs, self.model))
+
+
+def _on_device(pairs: Ids, model: Model) -> Tensor:
+    return torch.from_numpy(pairs.copy()).to(model.device)
+
+
+class Side(NamedTuple):
     """The side of a triple that is predicted."""
 
     column: int
@@ -57,14 +66,32 @@ class _Side(NamedTuple):
     """The known entities on this side."""
 
     @classmethod
-    def of(cls, column: int, known: KnowledgeGraph) -> _Side:
+    def both(cls, known: KnowledgeGraph) -> tuple[Side, Side]:
+        """Return the sides of the head and of the tail."""
         triples = known.triples.astype(np.int64)
-        pairs = triples[:, [2 - column, 1]]
-        return cls(column, Completions(pairs, triples[:, column], known.n_relations))
+        n_relations = known.n_relations
+        heads = Completions(triples[:, [2, 1]], triples[:, 0], n_relations)
+        tails = Completions(triples[:, [0, 1]], triples[:, 2], n_relations)
+        return cls(0, heads), cls(2, tails)
+
+    @property
+    def heads(self) -> bool:
+        """Whether heads are predicted."""
+        return self.column == 0
+
+    def pairs(self, triples: Ids) -> Ids:
+        """Return the given entity and the relation of each triple, shape (n, 2)."""
+        return triples[:, [2 - self.column, 1]]
+
+    def other_answers(self, triples: Ids) -> tuple[Ids, Ids]:
+        """Return (row, entity) of the known answers, except the answer that is in the triple itself."""
+        rows, entities = self.completions(self.pairs(triples))
+        is_other = entities != triples[rows, self.column]
+        return rows[is_other], entities[is_other]
 
 
 def rank(
-    model: Model,
+    scores: Scores,
     triples: KnowledgeGraph,
     known: KnowledgeGraph,
     *,
@@ -75,6 +102,8 @@ def rank(
 
     Parameters
     ----------
+    scores
+        What scores the entities, such as ``ModelScores(model)``.
     triples
         The triples to rank; the ranks have the same order.
     known
@@ -86,37 +115,29 @@ def rank(
     """
     ids = triples.triples.astype(np.int64)
     ranks = np.empty((2, len(ids), 2))  # filtered and raw, triple, head and tail
-    sides = [_Side.of(0, known), _Side.of(2, known)]
-    model.eval()
+    sides = Side.both(known)
     with torch.inference_mode():
-        for batch in _batches(len(ids), triples.n_entities):
+        for batch in batches(len(ids), triples.n_entities):
             report(task, batch.start, len(ids))
             for place, side in enumerate(sides):
-                ranks[:, batch, place] = _rank_side(model, ids[batch], side, hidden)
+                ranks[:, batch, place] = _rank_side(scores, ids[batch], side, hidden)
     report(task, len(ids), len(ids))
     return Ranks(filtered=ranks[0], raw=ranks[1])
 
 
-def _batches(n: int, n_entities: int) -> Iterator[slice]:
+def batches(n: int, n_entities: int) -> Iterator[slice]:
+    """Yield the parts of n queries whose scores fit into memory."""
     size = int(np.clip(BATCH_SCORES // max(n_entities, 1), 1, 1024))
     for start in range(0, n, size):
         yield slice(start, min(start + size, n))
 
 
-def _rank_side(model: Model, batch: Ids, side: _Side, hidden: Sequence[int]) -> Array:
+def _rank_side(scores: Scores, batch: Ids, side: Side, hidden: Sequence[int]) -> Array:
     """Filtered and raw ranks of the true entities on one side, shape (2, batch)."""
-    scores = _scores(model, batch, side.column)
-    scores[:, list(hidden)] = -torch.inf
-    targets = batch[:, side.column]
-    rows, entities = side.completions(batch[:, [2 - side.column, 1]])
-    is_other = entities != targets[rows]  # the target is known itself, and keeps its rank
-    return _ranks(scores, targets, rows[is_other], entities[is_other])
-
-
-def _scores(model: Model, batch: Ids, column: int) -> Tensor:
-    """Scores of all entities in place of the head (column 0) or the tail (2), shape (batch, n_entities)."""
-    triples = torch.from_numpy(batch).to(model.device)
-    return model.predict_h(triples[:, 1:]) if column == 0 else model.predict_t(triples[:, :2])
+    batch_scores = scores(side.pairs(batch), heads=side.heads)
+    batch_scores[:, list(hidden)] = -torch.inf
+    rows, entities = side.other_answers(batch)
+    return _ranks(batch_scores, batch[:, side.column], rows, entities)
 
 
 def _ranks(scores: Tensor, targets: Ids, known_rows: Ids, known_entities: Ids) -> Array:
@@ -162,8 +183,5 @@ def _to_array(numbers: Tensor) -> Array:
 
 def all_scores(model: Model, entity: int, relation: int, *, heads: bool) -> Array:
     """Scores of all entities as heads, or as tails, of one entity and one relation."""
-    pair = torch.tensor([[relation, entity] if heads else [entity, relation]], device=model.device)
-    model.eval()
-    with torch.inference_mode():
-        scores = model.predict_h(pair) if heads else model.predict_t(pair)
+    scores = ModelScores(model)(np.array([[entity, relation]]), heads=heads)
     return _to_array(scores[0])

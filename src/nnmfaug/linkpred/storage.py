@@ -47,6 +47,12 @@ _UNREADABLE = "not a model that this nnmfaug can read: train it again"
 
 def save_trained(trained: Trained, folder: Path, *, overwrite: bool) -> None:
     """Write a model; see :meth:`Trained.save`."""
+    with replacing_all([folder / DOCUMENT, folder / TENSORS], overwrite=overwrite) as drafts:
+        write_trained(trained, *drafts)
+
+
+def write_trained(trained: Trained, draft: Path, draft_of_tensors: Path) -> None:
+    """Write the two files of a model."""
     from safetensors.torch import save
 
     names = trained.known.vocabulary
@@ -56,10 +62,8 @@ def save_trained(trained: Trained, folder: Path, *, overwrite: bool) -> None:
         "relations": names.relations,
         "hidden": trained.hidden,
     }
-    paths = [folder / DOCUMENT, folder / TENSORS]
-    with replacing_all(paths, overwrite=overwrite) as (draft, draft_of_tensors):
-        draft_of_tensors.write_bytes(save(_tensors(trained)))
-        write_document(draft, SCHEMA, {**content, "weights_sha256": checksum(draft_of_tensors)})
+    draft_of_tensors.write_bytes(save(_tensors(trained)))
+    write_document(draft, SCHEMA, {**content, "weights_sha256": checksum(draft_of_tensors)})
 
 
 def load_trained(folder: str | Path) -> Trained:

@@ -23,7 +23,7 @@ from nnmfaug.graph.splits import Splits
 from nnmfaug.io import to_pykeen
 from nnmfaug.linkpred.growing import NNMFAugTrainingLoop
 from nnmfaug.linkpred.models import make_loss, make_model, make_optimizer
-from nnmfaug.linkpred.ranking import rank
+from nnmfaug.linkpred.ranking import ModelScores, rank
 from nnmfaug.linkpred.shared_negatives import NNMFAugSharedTrainingLoop
 from nnmfaug.linkpred.trained import Trained
 from nnmfaug.linkpred.training_set import TrainingSet
@@ -124,7 +124,7 @@ class _Watch(TrainingCallback):
             group["lr"] = self.settings.lr * factor
         if self.every and len(self.valid) and (epoch % self.every == 0 or epoch == total):
             started = time.perf_counter()
-            metrics = summary(rank(self.model, self.valid, self.known).filtered)
+            metrics = summary(rank(ModelScores(self.model), self.valid, self.known).filtered)
             self.seconds += time.perf_counter() - started
             self.curve.append({"epoch": epoch, "loss": float(epoch_loss), **metrics})
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nnmfaug.core.checks import unknown_name
+from nnmfaug.core.arrays import Array, Ids, IntArray, Places
+from nnmfaug.core.checks import require, unknown_name
 from nnmfaug.evaluation.metrics import Ranks
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.graph.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from pykeen.models import ERModel
@@ -53,21 +55,17 @@ class Trained:
     def rank(self, triples: KnowledgeGraph, *, known: KnowledgeGraph | None = None) -> Ranks:
         """Rank the true heads and tails of triples among all entities, filtered and raw.
 
-        Parameters
-        ----------
-        triples
-            The triples to rank; the ranks have the same order.
-        known
-            The triples that filtered ranks leave out. Default: those of all splits. Where a choice depends on the
-            ranks, give ``splits.train_and_valid()``.
+        Filtered ranks leave out the triples in ``known``, by default those of all splits. To choose something on
+        valid, pass the triples of train and valid.
         """
-        from nnmfaug.linkpred.ranking import rank
+        from nnmfaug.linkpred.ranking import ModelScores, rank
 
         names = self.known.vocabulary
-        known = self.known if known is None else known.with_vocabulary(names)
-        return rank(self.model, triples.with_vocabulary(names), known, hidden=self._hidden_ids())
+        others = self.known if known is None else known.with_vocabulary(names)
+        return rank(ModelScores(self.model), triples.with_vocabulary(names), others, hidden=self.hidden_ids())
 
-    def _hidden_ids(self) -> list[int]:
+    def hidden_ids(self) -> list[int]:
+        """Return the ids of the hidden entities."""
         return [self.known.vocabulary.entity_ids[name] for name in self.hidden]
 
     def predict(
@@ -76,17 +74,12 @@ class Trained:
         """Return the n most probable tails of a head, or heads of a tail, best first."""
         from nnmfaug.linkpred.ranking import all_scores
 
-        if (head is None) == (tail is None):
-            msg = "give a head to predict tails, or a tail to predict heads"
-            raise ValueError(msg)
         names = self.known.vocabulary
-        entity = _id("entity", head or tail or "", names.entity_ids)
-        r = _id("relation", relation, names.relation_ids)
-        scores = all_scores(self.model, entity, r, heads=tail is not None)
-        scores[self._hidden_ids()] = -np.inf
-        best = np.argsort(-scores, kind="stable")[: min(n, len(scores) - len(self.hidden))]
-        triples = [(entity, r, x) if tail is None else (x, r, entity) for x in best.tolist()]
-        known = self.known.contains(np.array(triples, dtype=np.int32).reshape(-1, 3))
+        query = Query.of(names, head, relation, tail)
+        scores = all_scores(self.model, query.entity, query.relation, heads=query.heads)
+        scores[self.hidden_ids()] = -np.inf
+        best = best_first(scores, min(n, len(scores) - len(self.hidden)))
+        known = self.known.contains(query.complete(best))
         return [
             Answer(names.entities[x], float(scores[x]), is_known)
             for x, is_known in zip(best.tolist(), known.tolist(), strict=True)
@@ -100,6 +93,42 @@ class Trained:
         from nnmfaug.linkpred.storage import save_trained
 
         save_trained(self, Path(folder), overwrite=overwrite)
+
+
+class Query(NamedTuple):
+    """A triple with one side missing."""
+
+    entity: int
+    relation: int
+    heads: bool
+    """Whether the head is missing."""
+
+    @classmethod
+    def of(cls, names: Vocabulary, head: str | None, relation: str, tail: str | None) -> Query:
+        """Return the query of names, one of which is missing."""
+        one_is_missing = (head is None) != (tail is None)
+        require(one_is_missing, "give a head to predict tails, or a tail to predict heads")
+        entity = _id("entity", head or tail or "", names.entity_ids)
+        return cls(entity, _id("relation", relation, names.relation_ids), tail is not None)
+
+    @property
+    def pair(self) -> Ids:
+        """Entity and relation, shape (1, 2)."""
+        return np.array([[self.entity, self.relation]])
+
+    def complete(self, entities: Places) -> IntArray:
+        """Return the triples with each of these entities on the missing side, shape (n, 3)."""
+        triples = np.empty((len(entities), 3), dtype=np.int32)
+        missing, given = (0, 2) if self.heads else (2, 0)
+        triples[:, missing] = entities
+        triples[:, 1] = self.relation
+        triples[:, given] = self.entity
+        return triples
+
+
+def best_first(scores: Array, n: int) -> Places:
+    """Return the positions of the n highest scores; of equal ones the first."""
+    return np.argsort(-scores, kind="stable")[:n]
 
 
 def _id(kind: str, name: str, ids: dict[str, int]) -> int:
