@@ -14,6 +14,7 @@ import nnmfaug as na
 from nnmfaug.evaluation.sentences import left_out, notes
 from nnmfaug.experiments import pilots
 from nnmfaug.experiments.pilots import choose_amount
+from nnmfaug.linkpred.mix import Calibration
 from tests.saved import Document, Place, change_json, change_meta, deleted, places, replaced
 
 SMALL = na.LinkPredictor(model="transe", dim=4, epochs=1, negatives=4)
@@ -55,6 +56,9 @@ def folder(splits: na.Splits, tmp_path_factory: pytest.TempPathFactory) -> Path:
     na.run_experiment(splits, SMALL, arms, seeds=[0], folder=folder, options=ONE)
     dist = na.NNMFAug(cluster=na.Agglomerative(n_clusters=3)).fit(splits.train)
     na.save_distribution(dist, folder / "dist.npz")
+    trained = na.load_trained(folder / "models" / "baseline-seed0")
+    prior = na.ListedPrior(na.Rules(depth=1).fit(splits.train))
+    na.Combined(trained, prior, splits.together(), calibration=Calibration(0.0, 1.0)).save(folder / "combined")
     return folder
 
 
@@ -65,7 +69,7 @@ def no_pilot_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pilots, "run_pilot", lambda *_, **__: outcome)
 
 
-@pytest.fixture(params=["run", "model", "pilot", "distribution"])
+@pytest.fixture(params=["run", "model", "pilot", "distribution", "combined"])
 def saved(request: pytest.FixtureRequest, splits: na.Splits, folder: Path) -> Iterator[Saved]:
     def use_runs(path: Path) -> None:
         arms = {"baseline": None, "random": ARM}
@@ -83,11 +87,16 @@ def saved(request: pytest.FixtureRequest, splits: na.Splits, folder: Path) -> It
     def use_distribution(path: Path) -> None:
         na.load_distribution(path).draw(5, seed=0)
 
+    def use_combined(path: Path) -> None:
+        names = splits.vocabulary
+        na.load_combined(path.parent).predict(head=names.entities[0], relation=names.relations[0])
+
     documents = {
         "run": Saved(folder / "random-seed0.json", change_json, use_runs),
         "model": Saved(folder / "models" / "random-seed0" / "model.json", change_json, use_model),
         "pilot": Saved(folder / "pilot.json", change_json, use_pilot),
         "distribution": Saved(folder / "dist.npz", change_meta, use_distribution),
+        "combined": Saved(folder / "combined" / "combined.json", change_json, use_combined),
     }
     saved = documents[request.param]
     before = saved.path.read_bytes()

@@ -9,6 +9,7 @@ import pytest
 
 import nnmfaug as na
 from tests.cli.commands import run
+from tests.linkpred.toy_models import made_up_prior
 from tests.saved import change_json
 
 SMALL = ("--model", "transe", "--epochs", "2", "--dim", "8", "--threads", "1", "--seeds", "1")
@@ -43,6 +44,44 @@ def test_the_folder_of_one_model_will_do(folder: Path) -> None:
     by_folder = run("predict", model, *QUESTION, cwd=folder)
     by_arm = run("predict", folder, *QUESTION, "--arm", "random", cwd=folder)
     assert by_folder.stdout == by_arm.stdout != ""
+
+
+@pytest.fixture(scope="module")
+def combined(folder: Path) -> Path:
+    """A folder with a model combined with rules that are made up."""
+    splits = na.read_splits("nations")
+    trained = na.load_trained(folder / "models" / "baseline-seed0")
+    na.Combined.fit(trained, made_up_prior(splits), splits).save(folder.parent / "combined")
+    return folder.parent / "combined"
+
+
+def test_answers_of_a_combined_model_have_a_probability_and_two_addends(combined: Path) -> None:
+    done = run("predict", combined, *QUESTION, "--top", "14", cwd=combined)
+    assert done.returncode == 0, done.stderr
+    title, header, *rows = done.stdout.splitlines()
+    assert title.strip() == "(china, embassy, ?)"
+    assert header.split() == ["entity", "probability", "score", "=", "model", "+", "rules", "best", "rule"]
+    answers = na.load_combined(combined).predict(head="china", relation="embassy", n=14)
+    for row, answer in zip(rows, answers, strict=True):
+        probability = "" if answer.probability is None else f"{answer.probability:.3f}"
+        numbers = [f"{x:.2f}" for x in (answer.score, answer.from_model, answer.from_rules)]
+        cells = [answer.entity, probability, *numbers, "known" if answer.known else ""]
+        assert row.split()[1:] == [cell for cell in cells if cell]
+
+
+def test_answers_of_a_combined_model_have_their_evidence_in_json(combined: Path) -> None:
+    answers = json.loads(run("predict", combined, *QUESTION, "--json", cwd=combined).stdout)
+    expected = {"entity", "score", "known", "probability", "from_model", "from_rules", "evidence"}
+    assert all(set(answer) == expected for answer in answers)
+    assert all((answer["evidence"] is not None) == (answer["from_rules"] > 0) for answer in answers)
+
+
+def test_a_combined_model_of_an_arm_is_found(folder: Path, combined: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "x"
+    shutil.copytree(folder, copy)
+    shutil.copytree(combined, copy / "models" / "both-seed0")
+    by_arm = run("predict", copy, *QUESTION, "--arm", "both", cwd=tmp_path)
+    assert by_arm.stdout == run("predict", combined, *QUESTION, cwd=tmp_path).stdout != ""
 
 
 @pytest.mark.parametrize(

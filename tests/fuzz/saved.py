@@ -78,6 +78,10 @@ def copy_distribution(folder: Path, other: Path) -> None:
     na.save_distribution(na.load_distribution(folder / "dist.npz"), other / "dist.npz")
 
 
+def copy_combined(folder: Path, other: Path) -> None:
+    na.load_combined(folder / "combined").save(other / "combined")
+
+
 def copy_pilot(folder: Path, other: Path) -> None:
     with patch("nnmfaug.experiments.pilots.run_pilot", return_value=na.Pilot(0, {0: 0.5}, {0: 0.0})):
         choose_amount(SPLITS, SMALL, ARM, folder=folder)
@@ -91,6 +95,10 @@ TARGETS = (
     Target("model/model.safetensors", copy_model, document=False),
     Target("dist.npz", copy_distribution),
     Target("pilot.json", copy_pilot),
+    Target("combined/combined.json", copy_combined),
+    Target("combined/known.npz", copy_combined, document=False),
+    Target("combined/prior.npz", copy_combined, document=False),
+    Target("combined/model/model.safetensors", copy_combined, document=False),
 )
 
 
@@ -102,6 +110,9 @@ def write_values(folder: Path) -> None:
     choose_amount(SPLITS, SMALL, ARM, folder=folder, options=options)
     dist = na.NNMFAug(cluster=na.Agglomerative(n_clusters=3)).fit(SPLITS.train)
     na.save_distribution(dist, folder / "dist.npz")
+    prior = na.ListedPrior(na.Rules(depth=1).fit(SPLITS.train))
+    combined = na.Combined.fit(na.load_trained(folder / "model"), prior, SPLITS)
+    combined.save(folder / "combined")
 
 
 @cache

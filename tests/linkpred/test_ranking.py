@@ -11,25 +11,7 @@ from nnmfaug.evaluation.metrics import realistic_rank, summary
 from nnmfaug.graph.completions import Completions
 from nnmfaug.linkpred import ranking
 from nnmfaug.linkpred.ranking import ModelScores, all_scores, rank
-
-
-class Table:
-    """A model whose scores are looked up, with many ties."""
-
-    def __init__(self, n_entities: int, n_relations: int, n_values: int = 4) -> None:
-        rng = np.random.default_rng(0)
-        shape = (n_entities, n_relations, n_entities)
-        self.scores = torch.from_numpy(rng.integers(0, n_values, shape).astype(np.float32))
-        self.device = torch.device("cpu")
-
-    def eval(self) -> None:
-        """Nothing to switch off."""
-
-    def predict_t(self, pairs: torch.Tensor) -> torch.Tensor:
-        return self.scores[pairs[:, 0], pairs[:, 1]]
-
-    def predict_h(self, pairs: torch.Tensor) -> torch.Tensor:
-        return self.scores[:, pairs[:, 0], pairs[:, 1]].T
+from tests.linkpred.toy_models import Table
 
 
 @pytest.mark.parametrize("n_values", [1, 2, 4, 1000])

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from nnmfaug.augmenters.base import Answers, Evidence, Prior
 from nnmfaug.core.arrays import Ids
+from nnmfaug.core.checks import require
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import Vocabulary
 
@@ -45,6 +46,12 @@ class TranslatedPrior:
 
     prior: Prior
     names: Vocabulary
+
+    def __post_init__(self) -> None:
+        own = self.prior.graph.vocabulary
+        missing = [name for name in own.entities if name not in self.names.entity_ids]
+        missing += [name for name in own.relations if name not in self.names.relation_ids]
+        require(not missing, f"the prior has names that the model does not have, such as {missing[:1]}")
 
     @cached_property
     def graph(self) -> KnowledgeGraph:

@@ -39,7 +39,7 @@ class CombinedAnswer(NamedTuple):
     known: bool
     """Whether the triple is in train, valid or test."""
     probability: float | None
-    """Estimated probability that the triple is true; None if there was no valid triple to calibrate it."""
+    """Estimated probability that the triple is true; None if it is known, or if nothing could be calibrated."""
     from_model: float
     from_rules: float
     evidence: Evidence | None
@@ -120,7 +120,7 @@ class Combined:
                 entity=names.entities[x],
                 score=float(scores[x]),
                 known=bool(is_known[x]),
-                probability=None if probability is None else float(probability[x]),
+                probability=probability.get(x),
                 from_model=float(scores[x] - from_rules[x]),
                 from_rules=float(from_rules[x]),
                 evidence=evidence.get(x),
@@ -128,13 +128,14 @@ class Combined:
             for x in best.tolist()
         ]
 
-    def _probability(self, scores: Array, is_known: Bools) -> Array | None:
-        """Return the probability of each answer, a known one as if it were not known."""
+    def _probability(self, scores: Array, is_known: Bools) -> dict[int, float]:
+        """Return the probability of each entity that is not a known answer."""
         if self.calibration is None:
-            return None
-        others = log_sum_exp(scores[~is_known])
-        total = np.where(is_known, np.logaddexp(others, scores), others)
-        return self.calibration.probability(scores - total)
+            return {}
+        candidates = np.flatnonzero(~is_known)
+        log_softmax = scores[candidates] - log_sum_exp(scores[candidates])
+        probability = self.calibration.probability(log_softmax)
+        return dict(zip(candidates.tolist(), probability.tolist(), strict=True))
 
     def _rules(self, query: Query, best: Places) -> tuple[Array, dict[int, Evidence]]:
         """Return what the prior adds to the score of each entity, and its evidence for the best ones."""

@@ -49,7 +49,7 @@ class CombinedScores:
         scores = self.model(pairs, heads=heads).double() / self.mix.temperature
         rows, entities, probability = self.prior.answers(pairs, heads=heads)
         addends = torch.from_numpy(self.mix.from_rules(probability)).to(scores.device)
-        scores[torch.from_numpy(rows), torch.from_numpy(entities)] += addends
+        scores[torch.tensor(rows), torch.tensor(entities)] += addends
         return scores
 
 

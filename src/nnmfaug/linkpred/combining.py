@@ -15,12 +15,12 @@ import numpy as np
 
 from nnmfaug.augmenters.base import Prior
 from nnmfaug.augmenters.translated_prior import with_names
-from nnmfaug.core.arrays import Array, Bools, Ids
+from nnmfaug.core.arrays import Array, Bools
 from nnmfaug.core.checks import require
 from nnmfaug.core.elementary import logit
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.linkpred.combined import Combined
-from nnmfaug.linkpred.mix import Calibration, Mix, log_sum_exp
+from nnmfaug.linkpred.mix import Calibration, Mix, log_odds, log_sum_exp
 from nnmfaug.linkpred.trained import Trained
 from nnmfaug.quality.logistic import Columns, fit_logistic
 
@@ -139,43 +139,11 @@ def _lowest_place(losses: Array) -> float:
 
 def mean_reciprocal_ranks(questions: Questions, mixes: Sequence[Mix]) -> Array:
     """Return the filtered MRR of each of several mixes with the same temperature."""
+    from nnmfaug.linkpred.mixed_ranks import ranks_of_mixes
+
     ranks = [ranks_of_mixes(batch, mixes) for batch in questions.batches()]
     means: Array = (1 / np.concatenate(ranks)).mean(axis=0)
     return means
-
-
-def ranks_of_mixes(batch: Batch, mixes: Sequence[Mix]) -> Array:
-    """Return the filtered rank of the true answer to each query by each mix, shape (n, n_mixes).
-
-    The prior changes few scores and lowers none. So entities that it does not propose are ahead of the true answer
-    only if they are ahead by the model, and all mixes need these scores alone.
-    """
-    n = len(batch.targets)
-    temperature = mixes[0].temperature
-    rows, entities, probability = batch.answers
-    addends = np.stack([mix.from_rules(probability) for mix in mixes], axis=1)
-    is_target = entities == batch.targets[rows]
-    target_scores = np.repeat(batch.target_scores()[:, None] / temperature, len(mixes), axis=1)
-    target_scores[rows[is_target]] += addends[is_target]
-    proposed = batch.scores[rows, entities][:, None] / temperature + addends
-    better = _count(rows, (proposed > target_scores[rows]) & ~is_target[:, None], n)
-    equal = _count(rows, (proposed == target_scores[rows]) & ~is_target[:, None], n)
-    others = batch.scores / temperature
-    others[rows, entities] = -np.inf
-    others[np.arange(n), batch.targets] = -np.inf
-    lowest = batch.target_scores() / temperature
-    for row in range(n):
-        ahead = np.sort(others[row][others[row] >= lowest[row]])
-        not_better = np.searchsorted(ahead, target_scores[row], "right")
-        better[row] += len(ahead) - not_better
-        equal[row] += not_better - np.searchsorted(ahead, target_scores[row], "left")
-    return better + 1 + equal / 2
-
-
-def _count(rows: Ids, is_counted: Bools, n: int) -> Array:
-    """Return the number of true values in each of n rows, by column."""
-    counts = [np.bincount(rows, weights=column, minlength=n) for column in is_counted.T]
-    return np.stack(counts, axis=1)
 
 
 def calibrate(questions: Questions, mix: Mix) -> Calibration | None:
@@ -187,7 +155,7 @@ def calibrate(questions: Questions, mix: Mix) -> Calibration | None:
     is_true = np.concatenate([outcomes for _, outcomes in pairs])
     if is_true.all() or not is_true.any():
         return None
-    fitted = fit_logistic(Columns.without_groups(log_softmax[None]), is_true)
+    fitted = fit_logistic(Columns.without_groups(log_odds(log_softmax)[None]), is_true)
     if fitted.common[0] < 0:
         return Calibration(float(logit(is_true.mean())), 0.0)
     return Calibration(fitted.constant, float(fitted.common[0]))

@@ -9,7 +9,10 @@ import numpy as np
 
 from nnmfaug.core.arrays import Array
 from nnmfaug.core.checks import check_argument
-from nnmfaug.core.elementary import expit, log1p
+from nnmfaug.core.elementary import expit, expm1, log, log1p
+
+LEAST_OTHERS = 1e-9
+"""The softmax of all other candidates together counts as at least this."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +51,14 @@ class Mix:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Probability of an answer = 1 / (1 + exp(−constant − slope · log softmax(score))).
+    """Log-odds of an answer = constant + slope · log-odds of the softmax of its score.
+
+    With constant 0 and slope 1, the probability of an answer is the softmax itself.
 
     Examples
     --------
-    >>> Calibration(constant=0.0, slope=1.0).probability(np.log([1.0, 0.25])).round(3)
-    array([0.5, 0.2])
+    >>> Calibration(constant=0.0, slope=1.0).probability(np.log([0.5, 0.25])).round(3)
+    array([0.5 , 0.25])
     """
 
     constant: float
@@ -65,7 +70,20 @@ class Calibration:
 
     def probability(self, log_softmax: Array) -> Array:
         """Return the probability of answers with these logarithms of the softmax of the scores."""
-        return expit(self.constant + self.slope * log_softmax)
+        return expit(self.constant + self.slope * log_odds(log_softmax))
+
+
+def log_odds(log_softmax: Array) -> Array:
+    """Return log(q / (1 − q)) for log q, at most about 20.
+
+    Examples
+    --------
+    >>> log_odds(np.log([0.5, 0.75, 1.0])).round(3)
+    array([ 0.   ,  1.099, 20.723])
+    """
+    others = np.maximum(-expm1(log_softmax), LEAST_OTHERS)
+    odds: Array = log_softmax - log(others)
+    return odds
 
 
 def log_sum_exp(scores: Array) -> Array:
@@ -73,8 +91,8 @@ def log_sum_exp(scores: Array) -> Array:
 
     Examples
     --------
-    >>> float(log_sum_exp(np.array([1000.0, 1000.0, -np.inf]))) - 1000
-    0.6931471805599...
+    >>> (log_sum_exp(np.array([[1000.0, 1000.0, -np.inf], [0.0, 0.0, 0.0]])) - [1000, 0]).round(3)
+    array([0.693, 1.099])
     """
     highest = scores.max(axis=-1, initial=-np.inf, keepdims=True)
     offset = np.where(np.isfinite(highest), highest, 0.0)

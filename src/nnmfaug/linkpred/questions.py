@@ -7,34 +7,47 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import torch
 
 from nnmfaug.augmenters.base import Answers, Prior
 from nnmfaug.core.arrays import Array, Ids
+from nnmfaug.core.progress import report
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.linkpred.mix import Mix
-from nnmfaug.linkpred.ranking import Scores, Side, batches
+from nnmfaug.linkpred.ranking import Scores, Side, batches, check_scores
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some queries: the scores of all entities by the model, the true answers, and those of the prior.
+    """Some queries with the scores of all entities by the model.
 
     Parameters
     ----------
-    scores : ndarray of shape (n, n_entities)
-        −∞ for entities that are not candidates.
+    pairs : ndarray of shape (n, 2)
+        Entity and relation of each query.
+    heads
+        Whether heads are asked for.
     targets : ndarray of shape (n,)
         The true answers.
-    answers
-        Answers of the prior.
+    scores : ndarray of shape (n, n_entities)
+        −∞ for entities that are not candidates.
+    prior
+        Gives probabilities of answers.
     """
 
-    scores: Array
+    pairs: Ids
+    heads: bool
     targets: Ids
-    answers: Answers
+    scores: Array
+    prior: Prior
+
+    @cached_property
+    def answers(self) -> Answers:
+        """The answers of the prior."""
+        return self.prior.answers(self.pairs, heads=self.heads)
 
     def target_scores(self) -> Array:
         """Return the scores of the true answers, shape (n,)."""
@@ -75,15 +88,19 @@ class Questions:
     def evenly(self, n: int) -> Questions:
         """Return at most n of the triples, evenly spaced in the order of their ids."""
         ordered = self.triples[np.argsort(self.known.vocabulary.keys(self.triples))]
-        places = np.arange(min(n, len(ordered))) * len(ordered) // max(min(n, len(ordered)), 1)
+        n_chosen = min(n, len(ordered))
+        places = np.arange(n_chosen) * len(ordered) // max(n_chosen, 1)
         return replace(self, triples=ordered[places])
 
     def batches(self) -> Iterator[Batch]:
         """Yield all queries, those of heads and of tails in turn."""
+        n = len(self.triples)
         sides = Side.both(self.known)
-        for part in batches(len(self.triples), self.known.n_entities):
+        for part in batches(n, self.known.n_entities):
+            report("choosing on valid", part.start, n)
             for side in sides:
                 yield self._batch(self.triples[part], side)
+        report("choosing on valid", n, n)
 
     def _batch(self, triples: Ids, side: Side) -> Batch:
         pairs = side.pairs(triples)
@@ -91,5 +108,6 @@ class Questions:
             scores = self.model(pairs, heads=side.heads).double().cpu().numpy()
         scores[:, list(self.hidden)] = -np.inf
         scores[side.other_answers(triples)] = -np.inf
-        answers = self.prior.answers(pairs, heads=side.heads)
-        return Batch(scores, triples[:, side.column], answers)
+        batch = Batch(pairs, side.heads, triples[:, side.column], scores, self.prior)
+        check_scores(batch.target_scores())
+        return batch

@@ -157,8 +157,7 @@ def _ranks(scores: Tensor, targets: Ids, known_rows: Ids, known_entities: Ids) -
     """
     n = len(targets)
     target_scores = _pick(scores, np.arange(n), targets)
-    diverged = bool(torch.isnan(target_scores).any())
-    require(not diverged, "a true triple scores not-a-number: the model has diverged, use a smaller learning rate")
+    check_scores(_to_array(target_scores))
     better = _to_array((scores > target_scores[:, None]).sum(1))
     equal = _to_array((scores == target_scores[:, None]).sum(1))
     raw = better + (1 + equal) / 2
@@ -169,6 +168,12 @@ def _ranks(scores: Tensor, targets: Ids, known_rows: Ids, known_entities: Ids) -
     equal -= np.bincount(known_rows, _to_array(known_scores == known_targets), minlength=n)
     filtered = better + (1 + equal) / 2
     return np.stack([filtered, raw])
+
+
+def check_scores(target_scores: Array) -> None:
+    """Raise if the score of a true triple is not a number."""
+    diverged = bool(np.isnan(target_scores).any())
+    require(not diverged, "a true triple scores not-a-number: the model has diverged, use a smaller learning rate")
 
 
 def _pick(scores: Tensor, rows: Ids, columns: Ids) -> Tensor:
