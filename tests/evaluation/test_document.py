@@ -14,6 +14,7 @@ import nnmfaug as na
 from nnmfaug.evaluation.breakdown import breakdown
 from nnmfaug.evaluation.comparison import to_json
 from nnmfaug.evaluation.metrics import summary
+from nnmfaug.evaluation.sentences import advice
 from nnmfaug.evaluation.strata import derivable_strata
 
 SPLITS = na.Splits.merge(
@@ -48,7 +49,7 @@ def as_json(value: object) -> Any:
 
 
 def test_the_document_has_its_keys_in_order() -> None:
-    details = ["sentence", "by_relation", "by_degree", "by_seen", "by_derivable", "mrr_by_generated"]
+    details = ["sentence", "advice", "by_relation", "by_degree", "by_seen", "by_derivable", "mrr_by_generated"]
     assert list(DOCUMENT) == [*COMMON, "filtered", "raw", *details]
     assert (DOCUMENT["format"], DOCUMENT["version"]) == ("nnmfaug comparison", 2)
     assert DOCUMENT["arms"] == {"baseline": None, "auto": {"amount": 5}}
@@ -74,6 +75,7 @@ def test_the_numbers_are_those_of_the_functions() -> None:
     assert DOCUMENT["filtered"] == to_json(na.compare(runs))
     assert DOCUMENT["raw"] == to_json(na.compare(runs, kind="raw"))
     assert DOCUMENT["sentence"] == [na.sentence(na.compare(runs))]
+    assert DOCUMENT["advice"] == advice(runs, na.compare(runs))
     assert DOCUMENT["by_relation"] == as_json([asdict(group) for group in breakdown(runs, SPLITS)])
     assert DOCUMENT["by_degree"] == as_json([asdict(group) for group in breakdown(runs, SPLITS, by="degree")])
     assert DOCUMENT["by_seen"] == as_json([asdict(group) for group in breakdown(runs, SPLITS, by="seen")])

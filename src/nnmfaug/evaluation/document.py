@@ -17,7 +17,7 @@ from nnmfaug.evaluation.breakdown import breakdown, mrr_by_generated
 from nnmfaug.evaluation.comparison import Comparison, compare, to_json
 from nnmfaug.evaluation.metrics import Kind, summary
 from nnmfaug.evaluation.runs import Run, by_arm
-from nnmfaug.evaluation.sentences import sentence
+from nnmfaug.evaluation.sentences import advice, sentence
 from nnmfaug.evaluation.strata import By, Strata, derivable_strata
 from nnmfaug.graph.splits import Splits
 from nnmfaug.io.files import replacing
@@ -25,7 +25,7 @@ from nnmfaug.io.files import replacing
 FILE_NAME = "comparison.json"
 FORMAT = "nnmfaug comparison"
 VERSION = 2
-"""Version 1 has neither format nor version, and no ``by_seen`` and ``by_derivable``; the rest is the same."""
+"""Version 1 has neither format nor version, and no ``advice``, ``by_seen`` and ``by_derivable``."""
 _OF_ONE_ARM = ("arm", "generated")
 """Settings that differ between runs; the others are common to all."""
 
@@ -75,7 +75,7 @@ def comparison_document(
     dict
         ``format``, ``version``, ``arms`` (settings of each arm), ``runs`` (metrics and curve of each run),
         ``settings`` (common to all runs) and, if given, ``pilot``. With several arms also ``filtered`` and ``raw``
-        (the comparisons), ``sentence`` (a list of lines), ``by_relation``, ``by_degree``, ``by_seen``,
+        (the comparisons), ``sentence`` (a list of lines), ``advice``, ``by_relation``, ``by_degree``, ``by_seen``,
         ``by_derivable`` (if ``derivable`` is given) and ``mrr_by_generated``.
 
     Examples
@@ -160,6 +160,7 @@ def _details(
     parts = {key: breakdown(runs, splits, baseline=baseline, by=by) for key, by in kinds.items()}
     return {
         "sentence": sentence(comparison).splitlines(),
+        "advice": advice(runs, comparison),
         **{key: [asdict(group) for group in groups] for key, groups in parts.items()},
         "mrr_by_generated": [asdict(part) for part in mrr_by_generated(runs, baseline)],
     }
