@@ -151,7 +151,7 @@ def test_the_default_arms_train_twice_and_end_with_advice(family: Path) -> None:
     assert trained == {"baseline", "auto"}
     lines = done.stdout.splitlines()
     place = next(i for i, line in enumerate(lines) if line.startswith("combined: filtered MRR"))
-    assert lines[place + 1] == document["advice"]
+    assert lines[place + 1 : place + 4] == ["", document["advice"], ""]
     assert "note: combined, seed 0: " in done.stdout
 
 

@@ -41,7 +41,7 @@ def show_comparison(
     filtered = comparisons.get("filtered")
     if filtered is not None:
         output().print()
-        print_lines([*sentence(filtered).splitlines(), document["advice"]])
+        print_lines([*sentence(filtered).splitlines(), "", document["advice"]])
         output().print()
         output().print(_strata_table(document, filtered))
         output().print()
