@@ -43,7 +43,7 @@ class CombinedAnswer(NamedTuple):
     from_model: float
     from_rules: float
     evidence: Evidence | None
-    """The best rule and the train triples behind it; None if no rule proposes the triple."""
+    """The best rule and the train triples behind it; None if the prior gives none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +145,8 @@ class Combined:
         from_rules[entities] = self.mix.from_rules(probability)
         proposed = best[np.isin(best, entities)]
         evidence = prior.explain(query.complete(proposed))
-        return from_rules, dict(zip(proposed.tolist(), evidence, strict=True))
+        given = {x: each for x, each in zip(proposed.tolist(), evidence, strict=True) if each.reason}
+        return from_rules, given
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write ``combined.json``, ``known.npz``, ``prior.npz`` and, if there is a model, its folder ``model``.
