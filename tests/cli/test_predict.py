@@ -69,11 +69,22 @@ def test_answers_of_a_combined_model_have_a_probability_and_two_addends(combined
         assert row.split()[1:] == [cell for cell in cells if cell]
 
 
-def test_answers_of_a_combined_model_have_their_evidence_in_json(combined: Path) -> None:
-    answers = json.loads(run("predict", combined, *QUESTION, "--json", cwd=combined).stdout)
-    expected = {"entity", "score", "known", "probability", "from_model", "from_rules", "evidence"}
-    assert all(set(answer) == expected for answer in answers)
-    assert all((answer["evidence"] is not None) == (answer["from_rules"] > 0) for answer in answers)
+def test_answers_of_a_combined_model_have_their_evidence(
+    folder: Path, combined: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train = na.read_splits("nations").train
+    rules = na.Combined(None, na.ListedPrior(na.Rules(depth=1).fit(train)), train)
+    monkeypatch.setattr("nnmfaug.linkpred.load_combined", lambda _: rules)
+    expected = rules.predict(head="china", relation="embassy", n=14)
+    reasons = [answer.evidence.reason for answer in expected if answer.evidence]
+    shown = run("predict", combined, *QUESTION, "--top", "14", cwd=folder).stdout
+    assert [line for line in shown.splitlines() if "←" in line] != []
+    assert all(reason in shown for reason in reasons)
+    answers = json.loads(run("predict", combined, *QUESTION, "--top", "14", "--json", cwd=folder).stdout)
+    assert [each["evidence"]["reason"] for each in answers if each["evidence"]] == reasons
+    assert all(each["evidence"]["triples"] for each in answers if each["evidence"])
+    fields = {"entity", "score", "known", "probability", "from_model", "from_rules", "evidence"}
+    assert all(set(each) == fields for each in answers)
 
 
 def test_a_combined_model_of_an_arm_is_found(folder: Path, combined: Path, tmp_path: Path) -> None:

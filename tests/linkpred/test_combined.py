@@ -189,7 +189,7 @@ def test_answers_are_those_of_brute_force(
             assert answer.probability == pytest.approx(odds / (1 + odds), rel=1e-6)
 
 
-def test_an_answer_has_evidence_if_and_only_if_the_prior_proposes_it() -> None:
+def test_an_answer_has_evidence_if_and_only_if_a_rule_proposes_it() -> None:
     train = na.family(60, seed=0).given
     prior = na.ListedPrior(na.Rules(depth=1).fit(train))
     combined = na.Combined(None, prior, train)
@@ -202,6 +202,12 @@ def test_an_answer_has_evidence_if_and_only_if_the_prior_proposes_it() -> None:
     (evidence,) = prior.explain(prior.dist.triples[:1])
     assert by_name[tail].evidence == evidence
     assert evidence.triples
+
+
+def test_a_prior_that_gives_no_reasons_gives_no_evidence(splits: na.Splits, prior: na.ListedPrior) -> None:
+    answers = na.Combined(None, prior, splits.together()).predict(head="china", relation="embassy", n=14)
+    assert any(each.from_rules > 0 for each in answers)
+    assert not any(each.evidence for each in answers)
 
 
 def test_a_question_without_an_answer_is_refused(splits: na.Splits, prior: na.ListedPrior) -> None:

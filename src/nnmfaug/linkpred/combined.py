@@ -43,7 +43,7 @@ class CombinedAnswer(NamedTuple):
     from_model: float
     from_rules: float
     evidence: Evidence | None
-    """The best rule and the train triples behind it; None if no rule proposes the triple."""
+    """The best rule and the train triples behind it; None if the prior gives none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +62,17 @@ class Combined:
         T, w and ε.
     calibration
         Turns scores into probabilities; None without valid triples.
+
+    Examples
+    --------
+    >>> import nnmfaug as na
+    >>> splits = na.split(na.family(60, seed=0).given, valid=0.05, test=0.1, seed=0)
+    >>> prior = na.ListedPrior(na.Rules(depth=1).fit(splits.train))
+    >>> rules_alone = na.Combined.fit(None, prior, splits)
+    >>> head, relation, tail = prior.dist.top(1).labels[0]
+    >>> best = rules_alone.predict(head=head, relation=relation, n=1)[0]
+    >>> best.entity == tail, best.evidence.reason
+    (True, 'sibling_of(x, y) ← sibling_of(y, x)')
     """
 
     trained: Trained | None
@@ -113,7 +124,7 @@ class Combined:
         scores[self.hidden_ids()] = -np.inf
         is_known = self.known.contains(query.complete(np.arange(len(scores))))
         best = best_first(scores, min(n, len(scores) - len(self.hidden_ids())))
-        probability = self._probability(scores, is_known)
+        probability = self._probability(scores, is_known, best)
         from_rules, evidence = self._rules(query, best)
         return [
             CombinedAnswer(
@@ -128,14 +139,14 @@ class Combined:
             for x in best.tolist()
         ]
 
-    def _probability(self, scores: Array, is_known: Bools) -> dict[int, float]:
-        """Return the probability of each entity that is not a known answer."""
+    def _probability(self, scores: Array, is_known: Bools, best: Places) -> dict[int, float]:
+        """Return the probability of each of the best entities that is not a known answer."""
         if self.calibration is None:
             return {}
-        candidates = np.flatnonzero(~is_known)
-        log_softmax = scores[candidates] - log_sum_exp(scores[candidates])
+        unknown = best[~is_known[best]]
+        log_softmax = scores[unknown] - log_sum_exp(scores[~is_known])
         probability = self.calibration.probability(log_softmax)
-        return dict(zip(candidates.tolist(), probability.tolist(), strict=True))
+        return dict(zip(unknown.tolist(), probability.tolist(), strict=True))
 
     def _rules(self, query: Query, best: Places) -> tuple[Array, dict[int, Evidence]]:
         """Return what the prior adds to the score of each entity, and its evidence for the best ones."""
@@ -145,7 +156,8 @@ class Combined:
         from_rules[entities] = self.mix.from_rules(probability)
         proposed = best[np.isin(best, entities)]
         evidence = prior.explain(query.complete(proposed))
-        return from_rules, dict(zip(proposed.tolist(), evidence, strict=True))
+        given = {x: each for x, each in zip(proposed.tolist(), evidence, strict=True) if each.reason}
+        return from_rules, given
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write ``combined.json``, ``known.npz``, ``prior.npz`` and, if there is a model, its folder ``model``.

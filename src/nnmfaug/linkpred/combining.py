@@ -57,6 +57,11 @@ def combine(trained: Trained | None, prior: Prior, valid: KnowledgeGraph, *, kno
         The triples to choose on.
     known
         The triples that filtered ranks leave out: those of train and valid, never test.
+
+    Returns
+    -------
+    Combined
+        Its own filter is that of the model; without a model, ``known``.
     """
     require(trained is None or len(valid) > 0, NO_VALID)
     default_filter = known if trained is None else trained.known
