@@ -1,9 +1,10 @@
 """Search the settings of a preset on the valid triples: python benchmarks/tune.py dl50a rotate --trials 30.
 
-The search uses neither generated triples nor test triples. The first trial has the start settings; each other one
-changes one or two settings of the best trial so far. Each trial is a line of benchmarks/tuned/DATASET-MODEL.jsonl;
-an interrupted search resumes where it stopped. ``--set dim=256`` fixes a setting, ``--start lr=0.1`` changes a
-start setting, ``--show`` prints the best trials.
+The search uses neither generated triples nor test triples: filtered ranks on valid leave out triples of train and
+valid only. (The trials in benchmarks/tuned are older, and left out those of test, too.) The first trial has the
+start settings; each other one changes one or two settings of the best trial so far. Each trial is a line of
+benchmarks/tuned/DATASET-MODEL.jsonl; an interrupted search resumes where it stopped. ``--set dim=256`` fixes a
+setting, ``--start lr=0.1`` changes a start setting, ``--show`` prints the best trials.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from tests.saved import Document, Place, change_json, change_meta, deleted, plac
 
 SMALL = na.LinkPredictor(model="transe", dim=4, epochs=1, negatives=4)
 ARM = na.Augmentation(na.RandomTriples(), 20)
+ARMS: dict[str, na.Arm | na.Combination | None] = {"baseline": None, "random": ARM, "combined": na.Combination()}
 ONE = na.TrainOptions(threads=1, evaluate_every=1)
 VALUES: tuple[object, ...] = (None, [7], {"x": 1}, -1, "x", 10**400)
 Change = Callable[[Document], Document]
@@ -51,9 +52,8 @@ def splits() -> na.Splits:
 def folder(splits: na.Splits, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with every kind of document."""
     folder = tmp_path_factory.mktemp("saved")
-    arms = {"baseline": None, "random": ARM}
     choose_amount(splits, SMALL, ARM, folder=folder, options=ONE)
-    na.run_experiment(splits, SMALL, arms, seeds=[0], folder=folder, options=ONE)
+    na.run_experiment(splits, SMALL, ARMS, seeds=[0], folder=folder, options=ONE)
     dist = na.NNMFAug(cluster=na.Agglomerative(n_clusters=3)).fit(splits.train)
     na.save_distribution(dist, folder / "dist.npz")
     trained = na.load_trained(folder / "models" / "baseline-seed0")
@@ -69,11 +69,10 @@ def no_pilot_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pilots, "run_pilot", lambda *_, **__: outcome)
 
 
-@pytest.fixture(params=["run", "model", "pilot", "distribution", "combined"])
+@pytest.fixture(params=["run", "combined run", "model", "pilot", "distribution", "combined"])
 def saved(request: pytest.FixtureRequest, splits: na.Splits, folder: Path) -> Iterator[Saved]:
     def use_runs(path: Path) -> None:
-        arms = {"baseline": None, "random": ARM}
-        runs = na.run_experiment(splits, SMALL, arms, seeds=[0], folder=path.parent, options=ONE)
+        runs = na.run_experiment(splits, SMALL, ARMS, seeds=[0], folder=path.parent, options=ONE)
         list(notes(runs))
         list(left_out([], path.parent))
 
@@ -93,6 +92,7 @@ def saved(request: pytest.FixtureRequest, splits: na.Splits, folder: Path) -> It
 
     documents = {
         "run": Saved(folder / "random-seed0.json", change_json, use_runs),
+        "combined run": Saved(folder / "combined-seed0.json", change_json, use_runs),
         "model": Saved(folder / "models" / "random-seed0" / "model.json", change_json, use_model),
         "pilot": Saved(folder / "pilot.json", change_json, use_pilot),
         "distribution": Saved(folder / "dist.npz", change_meta, use_distribution),

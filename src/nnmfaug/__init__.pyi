@@ -50,7 +50,13 @@ from .evaluation.document import comparison_document as comparison_document, wri
 from .evaluation.metrics import Ranks as Ranks
 from .evaluation.runs import Run as Run, load_runs as load_runs
 from .evaluation.sentences import sentence as sentence
-from .experiments.arms import Arm as Arm, Augmentation as Augmentation, Baseline as Baseline
+from .experiments.arms import (
+    Arm as Arm,
+    Augmentation as Augmentation,
+    Baseline as Baseline,
+    Combination as Combination,
+)
+from .experiments.derivable import find_derivable as find_derivable
 from .experiments.methods import augmenter as augmenter, find_arm as find_arm
 from .experiments.pilots import Pilot as Pilot, choose_amount as choose_amount, run_pilot as run_pilot
 from .experiments.runner import run_experiment as run_experiment

@@ -48,6 +48,19 @@ def test_a_comparison_ends_with_a_table_and_a_sentence_per_arm(folder: Path) -> 
     assert "note: two seeds say little" in text
 
 
+def test_the_mrr_of_groups_of_test_triples_follows_the_verdicts(folder: Path) -> None:
+    text = (folder / "stdout.txt").read_text()
+    document = json.loads((folder / "comparison.json").read_text())
+    lines = text[text.index("\nduplicate: filtered MRR") :].splitlines()
+    for key in ("by_seen", "by_derivable"):
+        for group in document[key]:
+            (line,) = [line for line in lines if line.startswith(f" {group['name']} ")]
+            means = [group["differences"][0]["baseline_mean"], *(each["mean"] for each in group["differences"])]
+            expected = [str(group["n_triples"]), *(f"{mean:.4f}" for mean in means)]
+            assert line.removeprefix(f" {group['name']} ").split() == expected
+    assert any(line.startswith(" rarer entity in >20 train triples  ") for line in lines)
+
+
 def test_all_numbers_are_in_comparison_json(folder: Path) -> None:
     document = json.loads((folder / "comparison.json").read_text())
     assert len(document["filtered"]["rows"]) == len(document["raw"]["rows"]) == 4 * 6
@@ -127,6 +140,32 @@ def test_the_amount_of_auto_is_a_limit(family: Path) -> None:
     done = run("compare", str(family), *SMALL, "--arm", "auto", "--amount", "5", "-o", str(family / "x"), "--json")
     assert done.returncode == 0, done.stderr
     assert {entry["n_extra"] for entry in json.loads(done.stdout)["runs"] if entry["arm"] == "auto"} == {5}
+
+
+def test_the_default_arms_train_twice_and_end_with_advice(family: Path) -> None:
+    done = run("compare", str(family), *SMALL, "-o", str(family / "x"))
+    assert done.returncode == 0, done.stderr
+    document = json.loads((family / "x" / "comparison.json").read_text())
+    assert list(document["arms"]) == ["baseline", "auto", "rules-alone", "combined"]
+    trained = {entry["arm"] for entry in document["runs"] if "train" in entry["seconds"]}
+    assert trained == {"baseline", "auto"}
+    lines = done.stdout.splitlines()
+    place = next(i for i, line in enumerate(lines) if line.startswith("combined: filtered MRR"))
+    assert lines[place + 1 : place + 4] == ["", document["advice"], ""]
+    assert "note: combined, seed 0: " in done.stdout
+
+
+def test_without_valid_the_default_arms_are_those_that_need_none(family: Path) -> None:
+    (family / "valid.txt").unlink()
+    (family / "manifest.json").unlink(missing_ok=True)
+    done = run("compare", str(family), *SMALL, "-o", str(family / "x"), "--json")
+    assert done.returncode == 0, done.stderr
+    assert list(json.loads(done.stdout)["arms"]) == ["baseline", "auto", "rules-alone"]
+    assert "note: no valid triples, on which rules are weighted against the model" in done.stderr
+    done = run("compare", str(family), *SMALL, "--arm", "combined", "-o", str(family / "y"))
+    assert done.returncode == 2
+    assert "no valid triples, on which arm combined weights rules against the model: leave it out" in done.stderr
+    assert not (family / "y").exists()
 
 
 def test_settings_that_were_chosen_for_a_data_set_are_reported(tmp_path: Path) -> None:

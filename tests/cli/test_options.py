@@ -31,6 +31,19 @@ def test_a_polynomial_schedule_that_is_asked_for_is_used_by_every_arm(splits: na
     assert schedule_of("rules", splits.train, schedule="polynomial", exponent=3.0) == na.Polynomial(3.0)
 
 
+@pytest.mark.parametrize(
+    ("typed", "names"),
+    [
+        (None, ["baseline", "auto", "rules-alone", "combined"]),
+        (["rules-alone"], ["baseline", "rules-alone"]),
+        (["auto+combined", "random"], ["baseline", "auto", "auto+combined", "random"]),
+        (["auto", "baseline", "auto+combined"], ["auto", "baseline", "auto+combined"]),
+    ],
+)
+def test_arms_whose_models_are_used_are_added(typed: list[str] | None, names: list[str]) -> None:
+    assert ArmOptions(**NOTHING).names(typed) == names
+
+
 def test_defaults_may_be_typed_where_they_change_nothing(splits: na.Splits) -> None:
     options = MethodOptions("rules", components="8", clusterer="ward", smoothing=0.0, workers=1)
     assert options.augmenter(splits.train) == na.Rules()

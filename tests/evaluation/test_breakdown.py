@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ import nnmfaug as na
 from nnmfaug.evaluation.breakdown import breakdown, mrr_by_generated
 from nnmfaug.evaluation.metrics import METRICS, Ranks, contributions
 from nnmfaug.evaluation.runs import Run
+from nnmfaug.evaluation.strata import By
 
 TRAIN = [("hub", "likes", f"leaf{i}") for i in range(25)] + [("hub", "knows", "mid")] + [("mid", "knows", "mid")]
 TRAIN += [("mid", "knows", f"leaf{i}") for i in range(3)] + [("two", "likes", "leaf3"), ("hub", "likes", "two")]
@@ -58,8 +58,8 @@ def test_bands_begin_where_their_names_say(low: int) -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("by", ["relation", "degree"])
-def test_groups_are_a_partition_with_the_means_of_a_loop(by: Literal["relation", "degree"], metric: str) -> None:
+@pytest.mark.parametrize("by", ["relation", "degree", "seen"])
+def test_groups_are_a_partition_with_the_means_of_a_loop(by: By, metric: str) -> None:
     groups = breakdown(RUNS, SPLITS, by=by, metric=metric)
     assert sum(group.n_triples for group in groups) == len(TEST)
     for place, arm in enumerate(("arm", "other")):
@@ -98,7 +98,7 @@ def test_it_is_the_same_every_time() -> None:
 def test_other_splits_and_words_are_refused() -> None:
     with pytest.raises(ValueError, match="runs with 6 test triples, but nations has 201: give the splits"):
         breakdown(RUNS, na.read_splits("nations"))
-    with pytest.raises(ValueError, match="by='entity': must be 'relation' or 'degree'"):
+    with pytest.raises(ValueError, match="by='entity': must be 'relation', 'degree', 'seen', or strata"):
         breakdown(RUNS, SPLITS, by="entity")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="level=0"):
         breakdown(RUNS, SPLITS, level=0)

@@ -14,6 +14,8 @@ import nnmfaug as na
 from nnmfaug.evaluation.breakdown import breakdown
 from nnmfaug.evaluation.comparison import to_json
 from nnmfaug.evaluation.metrics import summary
+from nnmfaug.evaluation.sentences import advice
+from nnmfaug.evaluation.strata import derivable_strata
 
 SPLITS = na.Splits.merge(
     "toy",
@@ -37,7 +39,9 @@ def runs_of(arm: str, generated: dict[str, Any] | None = None, **settings: Any) 
 
 BASELINE = runs_of("baseline", data={"name": "toy"})
 AUTO = runs_of("auto", {"in_valid": 0, "in_test": 1, "test_rows": [2]}, data={"name": "toy"})
-DOCUMENT = na.comparison_document([*BASELINE, *AUTO], SPLITS)
+DERIVABLE = np.array([False, True, False])
+DOCUMENT = na.comparison_document([*BASELINE, *AUTO], SPLITS, derivable=DERIVABLE)
+COMMON = ["format", "version", "arms", "runs", "settings"]
 
 
 def as_json(value: object) -> Any:
@@ -45,8 +49,9 @@ def as_json(value: object) -> Any:
 
 
 def test_the_document_has_its_keys_in_order() -> None:
-    details = ["sentence", "by_relation", "by_degree", "mrr_by_generated"]
-    assert list(DOCUMENT) == ["arms", "runs", "settings", "filtered", "raw", *details]
+    details = ["sentence", "advice", "by_relation", "by_degree", "by_seen", "by_derivable", "mrr_by_generated"]
+    assert list(DOCUMENT) == [*COMMON, "filtered", "raw", *details]
+    assert (DOCUMENT["format"], DOCUMENT["version"]) == ("nnmfaug comparison", 2)
     assert DOCUMENT["arms"] == {"baseline": None, "auto": {"amount": 5}}
     assert DOCUMENT["settings"] == {"data": {"name": "toy"}}
 
@@ -70,14 +75,22 @@ def test_the_numbers_are_those_of_the_functions() -> None:
     assert DOCUMENT["filtered"] == to_json(na.compare(runs))
     assert DOCUMENT["raw"] == to_json(na.compare(runs, kind="raw"))
     assert DOCUMENT["sentence"] == [na.sentence(na.compare(runs))]
+    assert DOCUMENT["advice"] == advice(runs, na.compare(runs))
     assert DOCUMENT["by_relation"] == as_json([asdict(group) for group in breakdown(runs, SPLITS)])
     assert DOCUMENT["by_degree"] == as_json([asdict(group) for group in breakdown(runs, SPLITS, by="degree")])
+    assert DOCUMENT["by_seen"] == as_json([asdict(group) for group in breakdown(runs, SPLITS, by="seen")])
+    derivable = breakdown(runs, SPLITS, by=derivable_strata(DERIVABLE))
+    assert DOCUMENT["by_derivable"] == as_json([asdict(group) for group in derivable])
     assert DOCUMENT["mrr_by_generated"] == as_json([asdict(parts) for parts in na.mrr_by_generated(runs)])
     assert [parts["arm"] for parts in DOCUMENT["mrr_by_generated"]] == ["auto"]
 
 
 def test_one_arm_has_its_numbers_and_nothing_to_compare() -> None:
-    assert list(na.comparison_document(BASELINE, SPLITS)) == ["arms", "runs", "settings"]
+    assert list(na.comparison_document(BASELINE, SPLITS)) == COMMON
+
+
+def test_without_rules_nothing_is_said_about_them() -> None:
+    assert "by_derivable" not in na.comparison_document([*BASELINE, *AUTO], SPLITS)
 
 
 def test_comparisons_that_are_given_are_used() -> None:
@@ -88,9 +101,7 @@ def test_comparisons_that_are_given_are_used() -> None:
     assert "raw" not in document
     assert [each["arm"] for each in document["by_degree"][0]["differences"]] == ["baseline"]
     assert document["sentence"][0].startswith("baseline: ")
-    assert na.comparison_document(runs, SPLITS, comparisons={}) == {
-        key: DOCUMENT[key] for key in ("arms", "runs", "settings")
-    }
+    assert na.comparison_document(runs, SPLITS, comparisons={}) == {key: DOCUMENT[key] for key in COMMON}
 
 
 def test_a_pilot_is_any_value_with_its_three_fields() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +15,8 @@ from nnmfaug.evaluation import metrics
 from nnmfaug.evaluation.comparison import Comparison, compare
 from nnmfaug.evaluation.metrics import METRICS, Ranks
 from nnmfaug.evaluation.runs import Run, save_run
-from nnmfaug.evaluation.sentences import left_out, notes, sentence
-from tests.evaluation.toy_runs import RUNS
+from nnmfaug.evaluation.sentences import advice, left_out, notes, sentence
+from tests.evaluation.toy_runs import RUNS, toy_runs
 
 COMPARISON = compare(RUNS, n_resamples=2000)
 
@@ -143,3 +144,66 @@ def test_names_of_arms_are_quoted_where_they_are_to_be_pasted(tmp_path: Path, ar
     (note,) = left_out([BASELINE], tmp_path)
     options = note.partition("to compare all, add: ")[2]
     assert shlex.split(options) == ["--arm", arm]
+
+
+# which arm to use
+
+
+def advised(effects: dict[str, float], n_seeds: int = 5) -> str:
+    """The advice on arms that make ranks larger or smaller, with their MRR left out."""
+    runs = toy_runs(effects, seeds=range(n_seeds))
+    return re.sub(r" \(\.\d{3}\)|(?<=MRR) \.\d{3}", "", advice(runs, compare(runs, n_resamples=2000)))
+
+
+CHOSEN = "It was chosen by these test results, so expect a little less on other triples."
+
+
+def test_the_best_arm_is_advised_with_what_it_is_better_than() -> None:
+    text = advised({"baseline": 0.0, "good": -0.2, "best": -0.5, "bad": 0.3})
+    assert text == f"Use best: filtered MRR, better than baseline, good and bad. {CHOSEN}"
+
+
+def test_arms_that_may_be_as_good_are_named() -> None:
+    text = advised({"baseline": 0.0, "one": -0.3, "two": -0.3})
+    assert re.fullmatch(
+        rf"Use (one|two): filtered MRR, better than baseline; no difference shown to (one|two)\. {CHOSEN}", text
+    )
+
+
+def test_a_single_arm_is_not_chosen_among_several() -> None:
+    assert advised({"baseline": 0.0, "good": -0.3}) == "Use good: filtered MRR, better than baseline."
+
+
+def test_the_numbers_are_the_mrr_of_the_arms() -> None:
+    means = {each.arm: each.means["mrr"] for each in COMPARISON.summaries}
+    text = advice(RUNS, COMPARISON)
+    for arm in ("baseline", "bad", "same"):
+        assert f"{arm} ({means[arm]:.3f})".replace("(0.", "(.") in text
+    assert f"Use good: filtered MRR {means['good']:.3f}".replace(" 0.", " .") in text
+
+
+def test_the_baseline_is_advised_if_nothing_is_shown_to_be_better() -> None:
+    assert advised({"baseline": 0.0, "bad": 0.3}) == (
+        "No arm is shown to be better than baseline, which has the highest filtered MRR: use it."
+    )
+    higher = advised({"baseline": 0.0, "hardly": -0.01})
+    assert higher == (
+        "No arm is shown to be better than baseline: use it, or run more seeds. The highest MRR is that of hardly."
+    )
+
+
+def test_one_seed_is_no_basis_for_advice() -> None:
+    assert advised({"baseline": 0.0, "good": -0.9}, n_seeds=1) == (
+        "No arm is shown to be better than baseline: one seed cannot show it."
+    )
+
+
+def test_how_rules_count_is_a_note() -> None:
+    ranks = Ranks(filtered=np.ones((5, 2)), raw=np.ones((5, 2)))
+    mix = {"temperature": 0.51234, "weight": 2.0, "epsilon": 0.01}
+    (note,) = notes([Run("combined", 3, ranks, {"mix": mix})])
+    assert note.startswith("combined, seed 3: ")
+    assert note.endswith("T = 0.512, w = 2, ε = 0.01")
+    (note,) = notes([Run("combined", 3, ranks, {"mix": {**mix, "weight": 0.0}})])
+    assert note.endswith("the model alone is best, so rules do not count")
+    assert list(notes([Run("rules-alone", 0, ranks, {"mix": None})])) == []

@@ -22,7 +22,7 @@ class FakeModel:
     curve: tuple[dict[str, float], ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
 
-    def rank(self, triples: na.KnowledgeGraph) -> na.Ranks:
+    def rank(self, triples: na.KnowledgeGraph, *, known: na.KnowledgeGraph | None = None) -> na.Ranks:  # noqa: ARG002
         ranks = np.full((len(triples), 2), 1 + 1000 / self.size)
         return na.Ranks(filtered=ranks, raw=ranks)
 

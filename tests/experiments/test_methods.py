@@ -16,7 +16,7 @@ from nnmfaug.cli.compare import compare
 from nnmfaug.cli.method_options import METHOD_HELP, MethodName
 from nnmfaug.core.settings import describe_settings
 from nnmfaug.experiments.arms import Fits, arm_settings
-from nnmfaug.experiments.methods import ARMS, METHODS, TRANSFORMS, find_method
+from nnmfaug.experiments.methods import ARMS, COMBINATIONS, METHODS, TRANSFORMS, find_method
 from nnmfaug.linkpred.presets import PRESETS
 from tests.cli.commands import run
 
@@ -122,7 +122,7 @@ def test_the_help_explains_every_method() -> None:
 
 
 def test_the_help_names_every_arm() -> None:
-    names = re.fullmatch(r"Arm to train: (.*)\. Repeatable\. Default: (.*)\.", ARM_HELP)
+    names = re.fullmatch(r"Arm to compare: (.*)\. Repeatable\. Default: (.*)\.", ARM_HELP)
     assert names is not None
     assert names[1].replace(", or ", ", ").split(", ") == [*ARMS, "file:PATH"]
     assert tuple(names[2].split(", ")) == DEFAULT_ARMS
@@ -161,18 +161,27 @@ def test_other_methods_need_no_graph(name: str) -> None:
 
 
 @pytest.mark.usefixtures("quick_fits")
-@pytest.mark.parametrize("name", ARMS)
-def test_every_arm_can_be_prepared(train: na.KnowledgeGraph, name: str) -> None:
-    data = na.find_arm(name, train).prepare(train, 0, Fits())
+@pytest.mark.parametrize("name", [name for name in ARMS if name not in COMBINATIONS])
+def test_every_arm_that_trains_can_be_prepared(train: na.KnowledgeGraph, name: str) -> None:
+    arm: Any = na.find_arm(name, train)
+    data = arm.prepare(train, 0, Fits())
     assert (data.size > len(train)) == (name != "baseline")
     assert bool(data.hidden) == (name == "concepts")
     assert (data.added is not None) == (name in METHODS)
+
+
+@pytest.mark.parametrize("name", COMBINATIONS)
+def test_every_combined_arm_uses_models_of_an_arm_that_trains(train: na.KnowledgeGraph, name: str) -> None:
+    arm = na.find_arm(name, train)
+    assert isinstance(arm, na.Combination)
+    assert arm.base is None or arm.base in {"baseline", *METHODS, *TRANSFORMS}
 
 
 def test_triples_of_a_file_are_an_arm(train: na.KnowledgeGraph, tmp_path: Path) -> None:
     extra = na.TypedTriples().fit(train).sample(40, seed=0).graph
     na.write_triples(extra, tmp_path / "extra.tsv")
     arm = na.find_arm(f"file:{tmp_path / 'extra.tsv'}", train, amount=30)
+    assert isinstance(arm, na.Augmentation)
     added = arm.prepare(train, 0).added
     assert added is not None
     assert added.labels() == extra.labels()[:30]

@@ -13,7 +13,8 @@ import pytest
 import nnmfaug as na
 from nnmfaug.experiments.pilots import choose_amount
 from tests.cli.commands import Done, run
-from tests.saved import Document, change_json, write_pilot_0_1
+from tests.other_test import with_other_test
+from tests.saved import Document, change_json, deleted, write_pilot_0_1
 
 SMALL = na.LinkPredictor(model="transe", dim=16, epochs=30, batch_size=256)
 ONE = na.TrainOptions(threads=1)
@@ -37,6 +38,13 @@ def test_noise_is_not_chosen() -> None:
     pilot = na.run_pilot(na.read_splits("umls"), SMALL, noise, parts=(1.0,), options=ONE)
     assert pilot.amount == 0
     assert "adding none is best" in pilot.reason
+
+
+def test_a_pilot_is_the_same_whatever_the_test_triples_are(splits: na.Splits) -> None:
+    arm = na.Augmentation(na.Rules(depth=1), 100, na.Constant())
+    small = replace(SMALL, epochs=9)
+    pilots = [na.run_pilot(each, small, arm, options=ONE) for each in (splits, with_other_test(splits))]
+    assert pilots[0] == pilots[1]
 
 
 # which triples are tried
@@ -204,10 +212,22 @@ def test_a_pilot_whose_numbers_were_changed_is_refused(folder: Path) -> None:
     assert "checksum: does not match" in compare(folder).stderr
 
 
-def test_a_pilot_of_the_first_version_is_read(folder: Path, fake_training: list[na.TrainingSet]) -> None:
+def test_a_pilot_without_format_and_version_is_read(folder: Path, fake_training: list[na.TrainingSet]) -> None:
     write_pilot_0_1(folder / "runs" / "pilot.json")
     done = compare(folder)
     assert fake_training == []
+    assert done.stdout == (folder / "runs" / "stdout.txt").read_text()
+
+
+def test_a_pilot_whose_filter_contained_test_is_run_again(
+    folder: Path, fake_training: list[na.TrainingSet]
+) -> None:
+    path = folder / "runs" / "pilot.json"
+    change_json(path, lambda document: deleted(document, ("settings", "filter")))
+    done = compare(folder)
+    n_pilots = len(json.loads(path.read_text())["scores"])
+    assert len(fake_training) == n_pilots
+    assert json.loads(path.read_text())["settings"]["filter"] == ["train", "valid"]
     assert done.stdout == (folder / "runs" / "stdout.txt").read_text()
 
 

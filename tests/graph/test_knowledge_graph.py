@@ -271,6 +271,7 @@ def test_merge_gives_one_vocabulary_and_keeps_the_triples(
     assert [part.labels() for _, part in splits.items()] == [graph.labels() for graph in graphs]
     assert [part for part, _ in splits.items()] == ["train", "valid", "test"]
     assert splits.together().labels() == sorted(set(everything))
+    assert splits.train_and_valid().labels() == sorted({*train, *valid})
 
 
 def test_merge_keeps_the_reports() -> None:

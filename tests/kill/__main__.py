@@ -18,7 +18,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", metavar="COMMAND", help="kill only this command; repeatable")
     options = parser.parse_args()
     commands = [command for command in COMMANDS if not options.only or command.name in options.only]
-    load_once(training=any(command.name == "compare" for command in commands))
+    load_once(training=any(command.arguments[0] == "compare" for command in commands))
     outcomes = [outcome for command in commands for outcome in _kill_everywhere(command, options.every)]
     bad = [outcome for outcome in outcomes if not outcome.is_good]
     for outcome in bad:

@@ -34,6 +34,9 @@ RUNS = ("baseline-seed0", "baseline-seed1", "random-seed0", "random-seed1")
 MODELS = ("baseline-seed0", "random-seed0")
 TRAINING = ("--model", "transe", "--epochs", "1", "--dim", "4", "--seeds", "2", "--threads", "1")
 COMPARE = ("compare", "data", "--arm", "baseline", "--arm", "random", *TRAINING, "-o", "runs")
+COMBINED_RUNS = ("baseline-seed0", "baseline-seed1", "combined-seed0", "combined-seed1")
+COMBINED = ("combined.json", "known.npz", "prior.npz", "model/model.json", "model/model.safetensors")
+COMPARE_COMBINED = ("compare", "data", "--arm", "baseline", "--arm", "combined", *TRAINING, "-o", "runs")
 
 
 def _split(seed: int, *options: str) -> tuple[str, ...]:
@@ -74,6 +77,19 @@ COMMANDS = (
         (
             *((f"runs/{run}.json", f"runs/{run}.npz") for run in RUNS),
             *((f"runs/models/{run}/model.json", f"runs/models/{run}/model.safetensors") for run in MODELS),
+            ("runs/comparison.json",),
+        ),
+    ),
+    Command(
+        "compare, combined",
+        COMPARE_COMBINED,
+        (
+            *((f"runs/{run}.json", f"runs/{run}.npz") for run in COMBINED_RUNS),
+            *(
+                (f"runs/models/{run}/model.json", f"runs/models/{run}/model.safetensors")
+                for run in COMBINED_RUNS[:2]
+            ),
+            tuple(f"runs/models/combined-seed0/{name}" for name in COMBINED),
             ("runs/comparison.json",),
         ),
     ),

@@ -12,7 +12,9 @@ import pytest
 import torch
 
 import nnmfaug as na
+from nnmfaug.evaluation.metrics import summary
 from nnmfaug.linkpred import LinkPredictor, TrainOptions
+from tests.other_test import with_other_test
 
 SMALL = LinkPredictor(dim=6, epochs=3, batch_size=512, negatives=32, lr=0.05, decay=())
 ONE_THREAD = TrainOptions(threads=1)
@@ -29,6 +31,15 @@ def test_one_seed_is_one_model_and_another_another(splits: na.Splits) -> None:
     assert one.losses == two.losses != other.losses
     weights = [trained.model.state_dict() for trained in (one, two)]
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[1])
+
+
+def test_a_learning_curve_is_the_same_whatever_the_test_triples_are(splits: na.Splits) -> None:
+    options = replace(ONE_THREAD, evaluate_every=1)
+    one, other = (SMALL.train(each, options=options) for each in (splits, with_other_test(splits)))
+    assert len(one.curve) == SMALL.epochs
+    assert one.curve == other.curve
+    last = summary(one.rank(splits.valid, known=splits.train_and_valid()).filtered)
+    assert {name: one.curve[-1][name] for name in last} == last
 
 
 @pytest.mark.parametrize("shared", [True, False])

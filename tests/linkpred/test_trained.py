@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import nnmfaug as na
@@ -25,6 +26,19 @@ def test_answers_that_are_known_triples_are_marked(splits: na.Splits, trained: n
         assert answer.known == (("china", "embassy", answer.entity) in facts)
     for answer in trained.predict(tail="china", relation="embassy", n=14):
         assert answer.known == ((answer.entity, "embassy", "china") in facts)
+
+
+def test_a_filter_may_be_given(splits: na.Splits, trained: na.Trained) -> None:
+    by_default = trained.rank(splits.valid)
+    without_test = trained.rank(splits.valid, known=splits.train_and_valid())
+    nothing = na.KnowledgeGraph(splits.vocabulary, splits.train.triples[:0])
+    assert (by_default.filtered <= without_test.filtered).all()
+    assert (by_default.filtered < without_test.filtered).any(), "test triples no longer make a rank smaller"
+    np.testing.assert_array_equal(
+        trained.rank(splits.valid, known=splits.together()).filtered, by_default.filtered
+    )
+    np.testing.assert_array_equal(trained.rank(splits.valid, known=nothing).filtered, by_default.raw)
+    np.testing.assert_array_equal(without_test.raw, by_default.raw)
 
 
 @pytest.mark.parametrize(

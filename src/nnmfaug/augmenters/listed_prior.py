@@ -95,7 +95,13 @@ class StoredEvidence:
 
 _TYPES = {"train": "<i4", "triples": "<i4", "confidence": "<f8", "evidence": "|u1"}
 """The type of each array of the file; the last is JSON."""
-_EVIDENCE = {"source": str, "reason": str, "triples": [[str]]}
+_EVIDENCE = {
+    "source": str,
+    "reason": str,
+    "triples": [[str]],
+    "rules": [[(str, float)]],
+    "confidence": (None, float),
+}
 
 
 def write_listed_prior(prior: ListedPrior, draft: Path) -> None:
@@ -129,7 +135,16 @@ def _parse_evidence(data: bytes, n: int) -> tuple[Evidence, ...]:
     entries: Any = parse(data)
     check_shape({"evidence": entries}, {"evidence": [_EVIDENCE]})
     require(len(entries) == n, "there must be one evidence for each of the triples")
-    return tuple(Evidence(each["source"], each["reason"], _named(each["triples"])) for each in entries)
+    return tuple(
+        Evidence(
+            source=each["source"],
+            reason=each["reason"],
+            triples=_named(each["triples"]),
+            rules=tuple((str(rule), float(confidence)) for rule, confidence in each["rules"]),
+            confidence=each["confidence"],
+        )
+        for each in entries
+    )
 
 
 def _named(rows: list[list[str]]) -> tuple[LabelledTriple, ...]:

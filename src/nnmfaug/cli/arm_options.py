@@ -11,15 +11,16 @@ from nnmfaug.cli.reading import parse_amount
 from nnmfaug.core.commands import command
 
 if TYPE_CHECKING:
-    from nnmfaug.experiments.arms import Arm, Weight
+    from nnmfaug.experiments.arms import AnyArm, Weight
     from nnmfaug.linkpred.schedule import Schedule
 
 ScheduleName = Literal["polynomial", "constant", "step"]
 DEFAULT_EXPONENT = 2.0
-DEFAULT_ARMS = ("baseline", "auto", "random")
+DEFAULT_ARMS = ("baseline", "auto", "rules-alone", "combined")
 ARM_HELP = (
-    "Arm to train: baseline, auto, rules, nnmf, mixture, typed, random, duplicate, inverse, concepts, or "
-    "file:PATH. Repeatable. Default: baseline, auto, random."
+    "Arm to compare: baseline, auto, rules, nnmf, mixture, typed, random, duplicate, inverse, concepts, "
+    "rules-alone, combined, auto+combined, or file:PATH. Repeatable. "
+    "Default: baseline, auto, rules-alone, combined."
 )
 """Names the arms of the table of methods; a test compares the two."""
 
@@ -43,12 +44,13 @@ class ArmOptions:
             raise ValueError(msg)
 
     def names(self, arms: list[str] | None) -> list[str]:
-        """Return the names of the arms, the baseline among them."""
+        """Return the names of the arms, with the baseline and those whose models others use."""
         names = list(dict.fromkeys(arms or DEFAULT_ARMS))
         for name in names:
             _check_arm(name)
-        if "baseline" not in names:
-            names.insert(0, "baseline")
+        for needed in _needed_arms(names):
+            if needed not in names:
+                names.insert(0, needed)
         if self.clusters is not None and "nnmf" not in names:
             msg = "--clusters is for the arm nnmf: add --arm nnmf"
             raise ValueError(msg)
@@ -56,7 +58,7 @@ class ArmOptions:
 
     def arm(
         self, name: str, train: na.KnowledgeGraph, predictor: na.LinkPredictor, options: na.ReadOptions
-    ) -> Arm:
+    ) -> AnyArm:
         """Return the arm of a name."""
         amount = None if self.amount is None else parse_amount(self.amount, len(train), "--amount")
         return na.find_arm(
@@ -89,6 +91,14 @@ class ArmOptions:
         except ValueError:
             msg = f"--weight {self.weight}: must be a number from 0, or probability"
             raise ValueError(msg) from None
+
+
+def _needed_arms(names: list[str]) -> list[str]:
+    """Return the arms whose models other arms use, then the baseline."""
+    from nnmfaug.experiments.methods import COMBINATIONS
+
+    bases = [COMBINATIONS[name].base for name in names if name in COMBINATIONS]
+    return [*(base for base in bases if base not in (None, "baseline")), "baseline"]
 
 
 def _enters_by_polynomial(name: str) -> bool:

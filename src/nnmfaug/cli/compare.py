@@ -17,7 +17,7 @@ from nnmfaug.cli.reading import AsJson, Reading
 from nnmfaug.io.lock import locked
 
 if TYPE_CHECKING:
-    from nnmfaug.experiments.arms import Arm, Augmentation
+    from nnmfaug.experiments.arms import AnyArm, Augmentation
 
 
 def compare(
@@ -106,26 +106,38 @@ def compare(
     Writes the runs and comparison.json to FOLDER.
     """
     from nnmfaug.evaluation.document import compare_both, comparison_document, write_comparison
-    from nnmfaug.experiments.runner import check_experiment
+    from nnmfaug.experiments.checks import check_experiment
+    from nnmfaug.experiments.derivable import find_derivable
 
     arm_options = ArmOptions(amount, schedule, exponent, weight, clusters)
     names = arm_options.names(arm)
     splits = reading.read_splits(dataset)
     predictor = _predictor(model, splits.name, epochs, dim)
+    if arm is None:
+        names = _possible(names, splits)
     arms = {name: arm_options.arm(name, splits.train, predictor, reading.options) for name in names}
     options = na.TrainOptions(curve, threads, device)
     check_experiment(splits, predictor, arms, range(seeds), out)
     with locked(out):
         with progress(), notes_of_warnings():
             outcome, runs = _run(splits, predictor, arms, seeds, out, options, pilot=pilot)
+            derivable = find_derivable(splits.train, splits.test) if len(arms) > 1 else None
         comparisons = compare_both(runs)
-        document = comparison_document(runs, splits, pilot=outcome, comparisons=comparisons)
+        document = comparison_document(runs, splits, pilot=outcome, comparisons=comparisons, derivable=derivable)
         path = write_comparison(document, out)
     if as_json:
         print_json(document)
     else:
-        show_comparison(runs, comparisons, f"{splits.name}, {model}", out, raw=raw)
+        show_comparison(runs, comparisons, document, f"{splits.name}, {model}", out, raw=raw)
         say(f"{path}: all numbers; {out}: the runs")
+
+
+def _possible(names: list[str], splits: na.Splits) -> list[str]:
+    """Leave out default arms that need valid triples, if there are none."""
+    if len(splits.valid) or "combined" not in names:
+        return names
+    say("note: no valid triples, on which rules are weighted against the model; the arm combined is left out")
+    return [name for name in names if name != "combined"]
 
 
 def _predictor(model: str, dataset: str, epochs: int | None, dim: int | None) -> na.LinkPredictor:
@@ -140,7 +152,7 @@ def _predictor(model: str, dataset: str, epochs: int | None, dim: int | None) ->
 def _run(
     splits: na.Splits,
     predictor: na.LinkPredictor,
-    arms: dict[str, Arm],
+    arms: dict[str, AnyArm],
     n_seeds: int,
     folder: Path,
     options: na.TrainOptions,
@@ -154,7 +166,7 @@ def _run(
     seeds = range(n_seeds)
     fits = Fits()
     outcome = None
-    all_arms: dict[str, Arm | None] = {**arms}
+    all_arms: dict[str, AnyArm | None] = {**arms}
     if pilot:
         auto = _arm_for_pilot(arms)
         all_arms["auto"], outcome = choose_amount(
@@ -165,7 +177,7 @@ def _run(
     return outcome, runs
 
 
-def _arm_for_pilot(arms: Mapping[str, Arm]) -> Augmentation:
+def _arm_for_pilot(arms: Mapping[str, AnyArm]) -> Augmentation:
     auto = arms.get("auto")
     if not isinstance(auto, na.Augmentation):
         msg = "--pilot is for the arm auto: add --arm auto"

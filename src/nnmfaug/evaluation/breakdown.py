@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from nnmfaug.core.arrays import Array, Bools, Ids, Places
-from nnmfaug.core.checks import check_argument, check_fraction
+from nnmfaug.core.arrays import Array, Bools, Places
+from nnmfaug.core.checks import check_fraction, require
 from nnmfaug.evaluation.bootstrap import resample
 from nnmfaug.evaluation.metrics import Kind, contributions
 from nnmfaug.evaluation.pairs import Pair, difference_table, metric_table, pair_runs
 from nnmfaug.evaluation.runs import Run
+from nnmfaug.evaluation.strata import By, Strata, stratify
 from nnmfaug.graph.splits import Splits
 
-BANDS = ((0, "0"), (1, "1–2"), (3, "3–5"), (6, "6–10"), (11, "11–20"), (21, ">20"))
-"""Lowest degree and name of each band."""
 RESAMPLES = 2_000
 
 
@@ -40,7 +38,7 @@ class GroupDifference:
 
 @dataclass(frozen=True)
 class Group:
-    """Test triples of one relation or one band of degrees, and the difference of each arm on them."""
+    """Some of the test triples, such as those of one relation, and the difference of each arm on them."""
 
     name: str
     n_triples: int
@@ -82,7 +80,7 @@ def breakdown(
     splits: Splits,
     *,
     baseline: str = "baseline",
-    by: Literal["relation", "degree"] = "relation",
+    by: By | Strata = "relation",
     metric: str = "mrr",
     kind: Kind = "filtered",
     level: float = 0.95,
@@ -90,7 +88,9 @@ def breakdown(
     """Compare every arm with the baseline on groups of test triples.
 
     ``by="relation"`` makes a group for each relation of test, in the order of their ids. ``by="degree"`` makes
-    bands of the number of train triples about the rarer of the two entities. Empty groups are left out.
+    bands of the number of train triples about the rarer of the two entities, ``by="seen"`` four groups by whether
+    train contains the relation with the same head, and with the same tail. Other groups can be given as
+    :class:`~nnmfaug.evaluation.strata.Strata`. Empty groups are left out.
 
     The intervals are for exploration: they are not corrected for their number, so some of many exclude 0 by
     chance. With one seed they do not cover the noise between seeds.
@@ -111,8 +111,10 @@ def breakdown(
     if n_test != len(splits.test):
         msg = f"runs with {n_test} test triples, but {splits.name} has {len(splits.test)}"
         raise ValueError(f"{msg}: give the splits that the runs were tested on")
+    strata = by if isinstance(by, Strata) else stratify(splits, by)
+    require(len(strata) == n_test, f"strata of {len(strata)} triples, but there are {n_test} test triples")
     arms = [_ArmTables.of(arm, arm_pairs, metric, kind) for arm, arm_pairs in pairs.items()]
-    return tuple(_group(name, rows, arms, level) for name, rows in _groups(splits, by))
+    return tuple(_group(name, rows, arms, level) for name, rows in strata.groups())
 
 
 def mrr_by_generated(runs: Sequence[Run], baseline: str = "baseline") -> tuple[MRRByGenerated, ...]:
@@ -179,29 +181,6 @@ def _group(name: str, rows: Places, arms: Sequence[_ArmTables], level: float) ->
         )
         differences.append(difference)
     return Group(name, len(rows), tuple(differences))
-
-
-def _groups(splits: Splits, by: str) -> Iterator[tuple[str, Places]]:
-    """Yield the name of each group and the positions of its test triples."""
-    check_argument("by", by, by in ("relation", "degree"), "'relation' or 'degree'")
-    if by == "relation":
-        names = splits.vocabulary.relations
-        labels = splits.test.triples[:, 1]
-    else:
-        lowest, names = zip(*BANDS, strict=True)
-        bands = np.searchsorted(lowest, _rarer_degree(splits), side="right") - 1
-        labels = bands.astype(np.int32)
-    for label in np.unique(labels).tolist():
-        yield names[label], np.flatnonzero(labels == label)
-
-
-def _rarer_degree(splits: Splits) -> Ids:
-    """Number of train triples about the rarer entity of each test triple; a self-loop counts once."""
-    heads, _, tails = splits.train.triples.T
-    ends = np.concatenate([heads, tails[heads != tails]])
-    degrees = np.bincount(ends, minlength=splits.train.n_entities)
-    test_ends = splits.test.triples[:, [0, 2]]
-    return np.asarray(degrees[test_ends].min(axis=1))
 
 
 def _by_generated(arm: str, pairs: Sequence[Pair]) -> MRRByGenerated | None:

@@ -12,15 +12,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
+from nnmfaug.core.arrays import Bools
 from nnmfaug.evaluation.breakdown import breakdown, mrr_by_generated
 from nnmfaug.evaluation.comparison import Comparison, compare, to_json
 from nnmfaug.evaluation.metrics import Kind, summary
 from nnmfaug.evaluation.runs import Run, by_arm
-from nnmfaug.evaluation.sentences import sentence
+from nnmfaug.evaluation.sentences import advice, sentence
+from nnmfaug.evaluation.strata import By, Strata, derivable_strata
 from nnmfaug.graph.splits import Splits
 from nnmfaug.io.files import replacing
 
 FILE_NAME = "comparison.json"
+FORMAT = "nnmfaug comparison"
+VERSION = 2
+"""Version 1 has neither format nor version, and no ``advice``, ``by_seen`` and ``by_derivable``."""
 _OF_ONE_ARM = ("arm", "generated")
 """Settings that differ between runs; the others are common to all."""
 
@@ -47,6 +52,7 @@ def comparison_document(
     *,
     pilot: PilotOutcome | None = None,
     comparisons: Mapping[Kind, Comparison] | None = None,
+    derivable: Bools | None = None,
 ) -> dict[str, Any]:
     """Return everything that ``nnmfaug compare`` writes to ``comparison.json``, as plain data for JSON.
 
@@ -61,13 +67,16 @@ def comparison_document(
     comparisons
         Comparisons of these runs, by kind of ranks. Default: :func:`~nnmfaug.compare` with its defaults, for
         filtered and raw ranks; with a single arm there is nothing to compare.
+    derivable : ndarray of shape (n_triples,), optional
+        Whether rules mined from train conclude each test triple, from :func:`~nnmfaug.find_derivable`.
 
     Returns
     -------
     dict
-        ``arms`` (settings of each arm), ``runs`` (metrics and curve of each run), ``settings`` (common to all
-        runs) and, if given, ``pilot``. With several arms also ``filtered`` and ``raw`` (the comparisons),
-        ``sentence`` (a list of lines), ``by_relation``, ``by_degree`` and ``mrr_by_generated``.
+        ``format``, ``version``, ``arms`` (settings of each arm), ``runs`` (metrics and curve of each run),
+        ``settings`` (common to all runs) and, if given, ``pilot``. With several arms also ``filtered`` and ``raw``
+        (the comparisons), ``sentence`` (a list of lines), ``advice``, ``by_relation``, ``by_degree``, ``by_seen``,
+        ``by_derivable`` (if ``derivable`` is given) and ``mrr_by_generated``.
 
     Examples
     --------
@@ -86,6 +95,8 @@ def comparison_document(
     if comparisons is None:
         comparisons = compare_both(runs)
     document: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
         "arms": {run.arm: run.settings.get("arm") for run in runs},
         "runs": [_run_entry(run) for run in runs],
         "settings": {key: value for key, value in runs[0].settings.items() if key not in _OF_ONE_ARM},
@@ -95,7 +106,7 @@ def comparison_document(
     for kind, comparison in comparisons.items():
         document[kind] = to_json(comparison)
     if "filtered" in comparisons:
-        document |= _details(runs, splits, comparisons["filtered"])
+        document |= _details(runs, splits, comparisons["filtered"], derivable)
     plain: dict[str, Any] = json.loads(json.dumps(document))
     return plain
 
@@ -138,14 +149,18 @@ def _run_entry(run: Run) -> dict[str, Any]:
     }
 
 
-def _details(runs: Sequence[Run], splits: Splits, comparison: Comparison) -> dict[str, Any]:
-    """The sentences of a comparison, and its parts by relation, by degree and by generated test triples."""
+def _details(
+    runs: Sequence[Run], splits: Splits, comparison: Comparison, derivable: Bools | None
+) -> dict[str, Any]:
+    """The sentences of a comparison, and its parts: groups of test triples, and generated ones."""
     baseline = comparison.baseline
-    by_relation = breakdown(runs, splits, baseline=baseline, by="relation")
-    by_degree = breakdown(runs, splits, baseline=baseline, by="degree")
+    kinds: dict[str, By | Strata] = {"by_relation": "relation", "by_degree": "degree", "by_seen": "seen"}
+    if derivable is not None:
+        kinds["by_derivable"] = derivable_strata(derivable)
+    parts = {key: breakdown(runs, splits, baseline=baseline, by=by) for key, by in kinds.items()}
     return {
         "sentence": sentence(comparison).splitlines(),
-        "by_relation": [asdict(group) for group in by_relation],
-        "by_degree": [asdict(group) for group in by_degree],
-        "mrr_by_generated": [asdict(parts) for parts in mrr_by_generated(runs, baseline)],
+        "advice": advice(runs, comparison),
+        **{key: [asdict(group) for group in groups] for key, groups in parts.items()},
+        "mrr_by_generated": [asdict(part) for part in mrr_by_generated(runs, baseline)],
     }

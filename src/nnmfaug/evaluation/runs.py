@@ -32,6 +32,7 @@ _SETTINGS = {
     "versions?": {"*": object},
     "arm?": (None, {"*": object}),
     "generated?": (None, {"in_valid?": int, "in_test?": int, "test_rows?": [int], "*": object}),
+    "mix?": (None, {"temperature": float, "weight": float, "epsilon": float}),
     "*": object,
 }
 """The settings that are used later, and must be as an experiment writes them."""

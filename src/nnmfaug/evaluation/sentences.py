@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from nnmfaug.core.commands import command
 from nnmfaug.evaluation.breakdown import MRRByGenerated, mrr_by_generated
-from nnmfaug.evaluation.comparison import Comparison, Difference
+from nnmfaug.evaluation.comparison import Comparison, Difference, Verdict, compare
 from nnmfaug.evaluation.metrics import title
 from nnmfaug.evaluation.runs import Run, by_arm, load_runs
+
+_WORDS: dict[Verdict, str] = {
+    "worse": "better than",
+    "no difference shown": "no difference shown to",
+    "better": "worse than",
+}
+"""What an arm is to another one that has this verdict against it."""
+_CHOSEN_BY_TEST = "It was chosen by these test results, so expect a little less on other triples."
 
 
 def sentence(comparison: Comparison, metric: str = "mrr", *, arm: str | None = None) -> str:
@@ -44,8 +52,45 @@ def sentence(comparison: Comparison, metric: str = "mrr", *, arm: str | None = N
     return "\n".join(_sentence(comparison, row) for row in rows)
 
 
+def advice(runs: Sequence[Run], comparison: Comparison) -> str:
+    """Return in words which arm to use: of those that are better than the baseline, the one of the highest MRR.
+
+    It is compared with every other arm, paired by seed and test triple, as :func:`~nnmfaug.compare` does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import nnmfaug as na
+    >>> rng = np.random.default_rng(0)
+    >>> runs = []
+    >>> for seed in range(5):
+    ...     ranks = rng.integers(3, 50, size=(200, 2)) + rng.integers(0, 3, size=(200, 2))
+    ...     for arm, gain in (("baseline", 0), ("one up", 1), ("two up", 2)):
+    ...         runs.append(na.Run(arm, seed, na.Ranks(filtered=ranks - gain, raw=ranks)))
+    >>> for line in advice(runs, na.compare(runs)).split(". "):
+    ...     print(line)
+    Use two up: filtered MRR .078, better than baseline (.057) and one up (.065)
+    It was chosen by these test results, so expect a little less on other triples.
+    """
+    means = {each.arm: each.means["mrr"] for each in comparison.summaries}
+    better = [row.arm for row in comparison.rows if row.metric == "mrr" and row.verdict == "better"]
+    if not better:
+        return _no_advice(comparison, means)
+    best = max(better, key=lambda arm: means[arm])
+    verdicts = _verdicts_on_others(runs, comparison, best)
+    parts = [
+        f"{words} {_listed(arms, means)}"
+        for verdict, words in _WORDS.items()
+        if (arms := [arm for arm in verdicts if verdicts[arm] == verdict])
+    ]
+    text = f"Use {best}: {comparison.kind} MRR {_number(means[best], 3)}, {'; '.join(parts)}."
+    return f"{text} {_CHOSEN_BY_TEST}" if len(comparison.arms) > 1 else text
+
+
 def notes(runs: Sequence[Run]) -> Iterator[str]:
     """Yield notes about the generated triples of each arm: too few, in valid or test, and where the MRR changed.
+
+    For an arm that combines a model with rules, the note is how much they count.
 
     Examples
     --------
@@ -70,6 +115,8 @@ def notes(runs: Sequence[Run]) -> Iterator[str]:
             yield from _overlap_notes(arm, generated)
         if arm in parts:
             yield _gain_note(parts[arm])
+        if arm_runs[0].settings.get("mix"):
+            yield _mix_note(arm_runs[0])
 
 
 def left_out(runs: Sequence[Run], folder: str | Path) -> Iterator[str]:
@@ -93,6 +140,38 @@ def left_out(runs: Sequence[Run], folder: str | Path) -> Iterator[str]:
         options = " ".join(command("--arm", arm) for arm in sorted(others))
         omitted = "also contains runs of other arms, which comparison.json now omits"
         yield f"{folder} {omitted}; to compare all, add: {options}"
+
+
+def _no_advice(comparison: Comparison, means: Mapping[str, float]) -> str:
+    """Return the advice if no arm is better than the baseline."""
+    text = f"No arm is shown to be better than {_listed([comparison.baseline], means)}"
+    if len(comparison.seeds) == 1:
+        return f"{text}: one seed cannot show it."
+    highest = max(means, key=lambda arm: means[arm])  # of equal ones the first, which is the baseline
+    if highest == comparison.baseline:
+        return f"{text}, which has the highest {comparison.kind} MRR: use it."
+    return f"{text}: use it, or run more seeds. The highest MRR is that of {_listed([highest], means)}."
+
+
+def _verdicts_on_others(runs: Sequence[Run], comparison: Comparison, best: str) -> dict[str, Verdict]:
+    """Return for the baseline and each other arm whether it is worse than the best one, or better."""
+    against_best = compare(
+        runs,
+        best,
+        metrics=("mrr",),
+        kind=comparison.kind,
+        n_resamples=comparison.n_resamples,
+        seed=comparison.bootstrap_seed,
+        level=comparison.level,
+    )
+    others = {arm: against_best.row(arm).verdict for arm in comparison.arms if arm != best}
+    return {comparison.baseline: "worse", **others}
+
+
+def _listed(arms: Sequence[str], means: Mapping[str, float]) -> str:
+    """Return the arms with their MRR as a list in words."""
+    *first, last = [f"{arm} ({_number(means[arm], 3)})" for arm in arms]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _sentence(comparison: Comparison, row: Difference) -> str:
@@ -168,3 +247,12 @@ def _gain_note(parts: MRRByGenerated) -> str:
     generated = f"{parts.baseline_on_generated:.4f} → {parts.on_generated:.4f}"
     others = f"{parts.baseline_on_others:.4f} → {parts.on_others:.4f}"
     return f"{parts.arm}: MRR on the test triples that were generated {generated}, on the others {others}"
+
+
+def _mix_note(run: Run) -> str:
+    """How model and rules are combined; the numbers of the first seed."""
+    mix = run.settings["mix"]
+    if mix["weight"] == 0:
+        return f"{run.arm}, seed {run.seed}: on valid, the model alone is best, so rules do not count"
+    numbers = f"T = {mix['temperature']:.3g}, w = {mix['weight']:g}, ε = {mix['epsilon']:g}"
+    return f"{run.arm}, seed {run.seed}: score = model score / T + w · log(1 + p / ε), on valid {numbers}"

@@ -171,16 +171,40 @@ class Augmentation:
         return TrainingSet(train, sample.graph, weights, self.schedule)
 
 
-Arms = Mapping[str, Arm | None]
+@dataclass(frozen=True)
+class Combination:
+    """The model of another arm, combined with rules when it predicts; it trains nothing.
+
+    Each seed uses the model of the same seed. How much rules count is chosen on valid, see
+    :class:`~nnmfaug.Combined`.
+
+    Parameters
+    ----------
+    base
+        Name of the arm whose models are used; None for rules alone, without a model.
+
+    Examples
+    --------
+    >>> import nnmfaug as na
+    >>> na.find_arm("combined", na.read_splits("nations").train)
+    Combination(base='baseline')
+    """
+
+    base: str | None = "baseline"
+
+
+AnyArm = Arm | Combination
+"""An arm that trains, or one that uses the models of another."""
+Arms = Mapping[str, AnyArm | None]
 """Name → arm; None for train alone."""
 
 
-def as_arms(arms: Arms) -> dict[str, Arm]:
+def as_arms(arms: Arms) -> dict[str, AnyArm]:
     """Replace None by the baseline."""
     return {name: Baseline() if arm is None else arm for name, arm in arms.items()}
 
 
-def arm_settings(arm: Arm) -> object:
+def arm_settings(arm: AnyArm) -> object:
     """Return an arm as plain data."""
     if isinstance(arm, Baseline):
         return None

@@ -13,7 +13,7 @@ from nnmfaug.augmenters.nnmf.clusterers import Agglomerative
 from nnmfaug.augmenters.nnmf.nnmfaug import NNMFAug, default_clusters
 from nnmfaug.augmenters.rules.rules import Rules
 from nnmfaug.core.checks import unknown_name
-from nnmfaug.experiments.arms import Arm, Augmentation, Baseline, Weight
+from nnmfaug.experiments.arms import AnyArm, Arm, Augmentation, Baseline, Combination, Weight
 from nnmfaug.experiments.transforms import Concepts, Inverse
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.io.options import ReadOptions
@@ -111,7 +111,13 @@ _ALL = (
 METHODS = {method.name: method for method in _ALL}
 TRANSFORMS: dict[str, Arm] = {"inverse": Inverse(), "concepts": Concepts()}
 """Arms that change the training set itself."""
-ARMS = ("baseline", *METHODS, *TRANSFORMS)
+COMBINATIONS = {
+    "rules-alone": Combination(None),
+    "combined": Combination("baseline"),
+    "auto+combined": Combination("auto"),
+}
+"""Arms that use rules when they predict, and the models of other arms."""
+ARMS = ("baseline", *METHODS, *TRANSFORMS, *COMBINATIONS)
 """Names of arms; ``file:PATH`` is also an arm."""
 
 
@@ -150,7 +156,7 @@ def find_arm(
     weight: Weight | None = None,
     clusters: int | None = None,
     options: ReadOptions | None = None,
-) -> Arm:
+) -> AnyArm:
     """Return an arm by name: one of ``ARMS``, or ``file:PATH`` for triples of a file.
 
     Parameters
@@ -173,6 +179,8 @@ def find_arm(
         return Baseline()
     if name in TRANSFORMS:
         return TRANSFORMS[name]
+    if name in COMBINATIONS:
+        return COMBINATIONS[name]
     if name.startswith(FILE):
         return _file_arm(name.removeprefix(FILE), train, amount, schedule, weight, options)
     if name not in METHODS:

@@ -30,6 +30,8 @@ LEVELS = (0.5, 0.1, 0.02)
 """Minimum estimated probabilities to try, if triples are weighted by their probability."""
 PARTS = (0.25, 0.5, 1.0)
 """Fractions of the generated triples to try, if they are not weighted by probability."""
+FILTER = ("train", "valid")
+"""Splits whose triples filtered ranks leave out. Pilots that do not record them left out those of test, too."""
 FILE_NAME = "pilot.json"
 SCHEMA = Schema("nnmfaug pilot", 2, {"settings": {"*": object}, "scores": {"*": float}, "errors": {"*": float}})
 
@@ -83,7 +85,7 @@ def run_pilot(  # noqa: PLR0913
     """Train briefly with none and with some of the generated triples, and choose the smallest good number.
 
     With more triples there are fewer epochs, so that all runs make about as many steps if all triples are in use
-    from the start (``Constant``). Test is not inspected.
+    from the start (``Constant``). Test is not inspected: filtered ranks leave out triples of train and valid only.
 
     Parameters
     ----------
@@ -109,13 +111,14 @@ def run_pilot(  # noqa: PLR0913
     n_epochs = epochs or max(predictor.epochs // EPOCH_DIVISOR, 1)
     options = replace(options or TrainOptions(), evaluate_every=None)
     numbers = sorted({0, *_amounts(data, parts)})
+    known = splits.train_and_valid()
     reciprocal_ranks = {}
     for done, n in enumerate(numbers):
         report("pilot runs", done, len(numbers))
         part = data.first(n)
         n_short = max(round(n_epochs * len(data.train) / part.size), 1)
         trained = replace(predictor, epochs=n_short).train(splits, part, seed=seed, options=options)
-        reciprocal_ranks[n] = contributions(trained.rank(splits.valid).filtered, "mrr")
+        reciprocal_ranks[n] = contributions(trained.rank(splits.valid, known=known).filtered, "mrr")
     return _choose(reciprocal_ranks)
 
 
@@ -167,6 +170,7 @@ def _load_or_run(
         "data": {"train": splits.train.digest(), "valid": splits.valid.digest()},
         "predictor": asdict(predictor),
         "arm": arm_settings(arm),
+        "filter": FILTER,
     }
     existing = _load(path, json.loads(json.dumps(settings))) if path.exists() else None
     if existing is not None:

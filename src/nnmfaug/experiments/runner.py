@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -16,24 +15,31 @@ from typing import Any
 
 import numpy as np
 
-from nnmfaug.core.errors import DataError, SamplingError
+from nnmfaug.augmenters.base import Prior
+from nnmfaug.core.errors import SamplingError
 from nnmfaug.core.progress import current, reporting_to
-from nnmfaug.evaluation.runs import Run, load_run, run_path, save_run
-from nnmfaug.experiments.arms import Arm, Arms, Fit, Fits, arm_settings, as_arms
+from nnmfaug.evaluation.runs import Run, run_path, save_run
+from nnmfaug.experiments.arms import AnyArm, Arm, Arms, Combination, Fit, Fits, arm_settings, as_arms
+from nnmfaug.experiments.checks import check_experiment
+from nnmfaug.experiments.combinations import (
+    arms_with_models,
+    combination_settings,
+    combinations,
+    fit_prior,
+    run_combined,
+    same_run,
+)
+from nnmfaug.experiments.existing import load_same
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.splits import Splits
 from nnmfaug.io.lock import locked
-from nnmfaug.io.preflight import check_folder
-from nnmfaug.linkpred import LinkPredictor, TrainOptions
+from nnmfaug.linkpred import LinkPredictor, TrainOptions, load_trained
+from nnmfaug.linkpred.storage import DOCUMENT as MODEL_FILE
 from nnmfaug.linkpred.training_set import TrainingSet
 from nnmfaug.quality.diagnostics import diagnose
 
 PACKAGES = ("nnmfaug", "numpy", "torch", "pykeen")
 """Packages whose versions a run records."""
-_OUTCOMES = ("versions", "generated", "options")
-"""Settings of a run that may differ; another number of threads changes the last digits only."""
-_LATER = {"self_negative": 0.0}
-"""Settings of a predictor that the first runs do not record, and their values then."""
 
 Key = tuple[str, int]
 """An arm's name and a seed."""
@@ -53,6 +59,9 @@ def run_experiment(
 
     Each run is two files in ``folder``; the model of an arm's first seed is saved in ``models``. Existing runs are
     kept if they were made with the same settings.
+
+    A :class:`~nnmfaug.Combination` trains nothing and uses the models of another arm, which are then saved for all
+    seeds. A model that an earlier experiment did not save is trained again.
 
     Parameters
     ----------
@@ -78,19 +87,33 @@ def run_experiment(
 
 
 def _run_all(experiment: _Experiment, arms: Arms, seeds: Sequence[int]) -> list[Run]:
-    """Load the runs that exist, train the others, and return them all."""
+    """Load the runs that exist, train and combine the others, and return them all."""
     keys = [(arm, seed) for seed in seeds for arm in arms]  # seed by seed: an interrupted experiment is comparable
     runs = experiment.existing(keys)
     missing = [key for key in keys if key not in runs]
     if missing:
         experiment.warn_of_old(list(runs.values()))
+    to_combine = [key for key in missing if key[0] in combinations(arms)]
+    without_model = experiment.without_model(to_combine, runs)
+    to_train = [key for key in keys if key in without_model or (key in missing and key not in to_combine)]
     # Every arm is prepared for the first seed at once, so that errors come before anything is trained.
-    training_sets = {key: experiment.prepare(key) for key in missing if key[1] == seeds[0]}
-    for place, key in enumerate(missing):
-        data = training_sets.pop(key, None) or experiment.prepare(key)
-        with _progress(key, place, len(missing)):
-            runs[key] = experiment.run(key, data, save_model=key[1] == seeds[0])
+    training_sets = {key: experiment.prepare(key) for key in to_train if key[1] == seeds[0]}
+    for key in _models_first([*to_train, *to_combine], seeds):
+        with _progress(key, to_train.index(key) if key in to_train else 0, len(to_train)):
+            if key in to_combine:
+                runs[key] = experiment.combine(key, runs, is_first=key[1] == seeds[0])
+                continue
+            data = training_sets.pop(key, None) or experiment.prepare(key)
+            if key in without_model:
+                experiment.train_again(runs[key], data)
+            else:
+                runs[key] = experiment.run(key, data, is_first=key[1] == seeds[0])
     return [runs[arm, seed] for arm in arms for seed in seeds]
+
+
+def _models_first(keys: Sequence[Key], seeds: Sequence[int]) -> list[Key]:
+    """Return the runs seed by seed; those of a seed keep their order, so models come before their combinations."""
+    return [key for seed in seeds for key in keys if key[1] == seed]
 
 
 @dataclass(frozen=True)
@@ -99,7 +122,7 @@ class _Experiment:
 
     splits: Splits
     predictor: LinkPredictor
-    arms: Mapping[str, Arm]
+    arms: Mapping[str, AnyArm]
     folder: Path
     options: TrainOptions
     fit: Fit
@@ -116,14 +139,25 @@ class _Experiment:
             "versions": {"python": platform.python_version(), **versions},
         }
 
+    def settings_of(self, name: str) -> dict[str, Any]:
+        """Return the settings of the runs of an arm, as far as they are known before."""
+        arm = self.arms[name]
+        if isinstance(arm, Combination):
+            return {**self.settings, "arm": combination_settings(arm, self.arms)}
+        return {**self.settings, "arm": arm_settings(arm)}
+
+    @cached_property
+    def prior(self) -> Prior:
+        """The estimated probabilities of answers by rules, fitted once."""
+        return fit_prior(self.splits.train)
+
     def existing(self, keys: Sequence[Key]) -> dict[Key, Run]:
         """Load the runs that the folder already contains."""
         runs = {}
         for arm, seed in keys:
             path = run_path(self.folder, arm, seed)
             if path.is_file():
-                settings = {**self.settings, "arm": arm_settings(self.arms[arm])}
-                runs[arm, seed] = _load_same(path, settings)
+                runs[arm, seed] = load_same(path, self.settings_of(arm))
         return runs
 
     def warn_of_old(self, runs: Sequence[Run]) -> None:
@@ -138,7 +172,7 @@ class _Experiment:
             )
             warnings.warn(msg, UserWarning, stacklevel=3)
         with_curve = bool(self.options.evaluate_every and len(self.splits.valid))
-        n_flat = sum(not run.curve for run in runs)
+        n_flat = sum(not run.curve for run in runs if run.arm not in combinations(self.arms))
         if with_curve and n_flat:
             msg = f"{n_flat} of the existing runs have no learning curve. Use a new folder to get all curves"
             warnings.warn(msg, UserWarning, stacklevel=3)
@@ -146,8 +180,9 @@ class _Experiment:
     def prepare(self, key: Key) -> TrainingSet:
         """Make the training set of a run; errors name the arm."""
         arm, seed = key
+        trained_arm: Arm = self.arms[arm]  # type: ignore[assignment]
         try:
-            return self.arms[arm].prepare(self.splits.train, seed, self.fit)
+            return trained_arm.prepare(self.splits.train, seed, self.fit)
         except SamplingError as error:
             msg = f"arm {arm}: {error}; request fewer"
             raise SamplingError(msg, available=error.available, partial=error.partial) from None
@@ -155,54 +190,62 @@ class _Experiment:
             msg = f"arm {arm}: {error}"
             raise ValueError(msg) from None
 
-    def run(self, key: Key, data: TrainingSet, *, save_model: bool) -> Run:
-        """Train, rank test, and write the run."""
+    def run(self, key: Key, data: TrainingSet, *, is_first: bool) -> Run:
+        """Train, rank test, and write the run; also the model, if it is of the first seed or needed later."""
         arm, seed = key
         trained = self.predictor.train(self.splits, data, seed=seed, options=self.options)
         started = time.perf_counter()
         ranks = trained.rank(self.splits.test)
         seconds = {**trained.seconds, "evaluate": time.perf_counter() - started}
-        generated = _describe(data.added, self.splits)
-        settings = {**self.settings, "arm": arm_settings(self.arms[arm]), "generated": generated}
+        settings = {**self.settings_of(arm), "generated": _describe(data.added, self.splits)}
         n_extra = data.size - len(self.splits.train)
         run = Run(arm, seed, ranks, settings, trained.losses, trained.curve, n_extra, seconds)
-        if save_model:
+        if is_first or arm in arms_with_models(self.arms):
             trained.save(model_folder(self.folder, arm, seed), overwrite=True)
         save_run(run, self.folder)
         return run
+
+    def combine(self, key: Key, runs: Mapping[Key, Run], *, is_first: bool) -> Run:
+        """Combine the model of another arm with rules, rank test, and write the run."""
+        arm, seed = key
+        base = combinations(self.arms)[arm].base
+        others = [run for run in runs.values() if run.arm == arm]
+        if base is None and others:
+            run = same_run(others[0], seed)
+        else:
+            trained = None if base is None else load_trained(model_folder(self.folder, base, seed))
+            outcome = run_combined(key, trained, self.prior, self.splits, self.settings_of(arm))
+            run = outcome.run if base is None else replace(outcome.run, n_extra=runs[base, seed].n_extra)
+            if is_first:
+                outcome.combined.save(model_folder(self.folder, arm, seed), overwrite=True)
+        save_run(run, self.folder)
+        return run
+
+    def without_model(self, to_combine: Sequence[Key], runs: Mapping[Key, Run]) -> set[Key]:
+        """Return the runs that exist, and whose models are needed but were not saved."""
+        bases = {(combinations(self.arms)[arm].base, seed) for arm, seed in to_combine}
+        return {key for key in runs if key in bases and not has_model(self.folder, *key)}
+
+    def train_again(self, run: Run, data: TrainingSet) -> None:
+        """Train and save the model of a run that exists."""
+        trained = self.predictor.train(self.splits, data, seed=run.seed, options=self.options)
+        trained.save(model_folder(self.folder, run.arm, run.seed), overwrite=True)
+        is_same = trained.losses == run.losses
+        outcome = "the same" if is_same else "not quite the same, because versions or threads differ"
+        msg = (
+            f"the model of {run.arm} with seed {run.seed} was not saved, so it was trained again: it is {outcome}"
+        )
+        warnings.warn(msg, UserWarning, stacklevel=3)
+
+
+def has_model(folder: str | Path, arm: str, seed: int) -> bool:
+    """Return whether the model of a run that trains was saved."""
+    return (model_folder(folder, arm, seed) / MODEL_FILE).is_file()
 
 
 def model_folder(folder: str | Path, arm: str, seed: int) -> Path:
     """Return the folder of the model of a run."""
     return Path(folder) / "models" / run_path(folder, arm, seed).stem
-
-
-def check_experiment(
-    splits: Splits, predictor: LinkPredictor, arms: Arms, seeds: Sequence[int], folder: Path
-) -> None:
-    """Raise before anything is trained."""
-    if not isinstance(splits, Splits):
-        msg = f"splits of type {type(splits).__name__}: must be Splits, such as read_splits returns"
-        raise TypeError(msg)
-    if not len(splits.test):
-        raise DataError(
-            "no test triples, so there is nothing to compare by: move some there with na.split",
-            path=splits.name,
-        )
-    if not arms or not seeds:
-        msg = "no arms or no seeds: nothing to run"
-        raise ValueError(msg)
-    predictor.check_weights(weighted=any(getattr(arm, "weight", 1) != 1 for arm in arms.values()))
-    check_folder(folder, size=_size(splits, predictor, len(arms), len(seeds)))
-
-
-def _size(splits: Splits, predictor: LinkPredictor, n_arms: int, n_seeds: int) -> int:
-    """Estimate the bytes of all runs and models."""
-    run = 32 * len(splits.test) + 100 * predictor.epochs + 10_000
-    names = splits.vocabulary
-    model = 8 * predictor.dim * (len(names.entities) + 2 * len(names.relations)) + 50 * len(names.entities)
-    known = 12 * sum(len(graph) for _, graph in splits.items())
-    return n_arms * (n_seeds * run + model + known)
 
 
 def _describe(added: KnowledgeGraph | None, splits: Splits) -> dict[str, Any] | None:
@@ -213,29 +256,6 @@ def _describe(added: KnowledgeGraph | None, splits: Splits) -> dict[str, Any] | 
     in_train = int(splits.train.contains(generated.triples).sum())
     test_rows = np.flatnonzero(generated.contains(splits.test.triples)).tolist()
     return {"in_train": in_train, **asdict(diagnose(generated, splits)), "test_rows": test_rows}
-
-
-def _load_same(path: Path, settings: dict[str, Any]) -> Run:
-    """Load a run, and raise if it was made with other settings."""
-    run = load_run(path)
-    now = json.loads(json.dumps(settings))
-    now["data"]["name"] = run.settings.get("data", {}).get("name")  # a folder may be renamed
-    before = {**run.settings, "predictor": {**_LATER, **run.settings.get("predictor", {})}}
-    names = [name for name in now if name not in _OUTCOMES]
-    changes = [line for name in names for line in _changes(name, before.get(name), now[name])]
-    if changes:
-        first_changes = "; ".join(changes[:3])
-        msg = f"this run was made with other settings ({first_changes}): use another folder, or delete this one"
-        raise DataError(msg, path=path)
-    return run
-
-
-def _changes(name: str, before: object, now: object) -> Iterator[str]:
-    if isinstance(before, dict) and isinstance(now, dict):
-        for key in dict.fromkeys([*before, *now]):
-            yield from _changes(f"{name} {key}", before.get(key), now.get(key))
-    elif before != now:
-        yield f"{name} differs" if name.startswith("data ") else f"{name}: {before} there, {now} now"
 
 
 @contextmanager

@@ -69,5 +69,12 @@ class Splits:
 
     def together(self) -> KnowledgeGraph:
         """Return the triples of all three splits as one graph."""
-        triples = np.concatenate([graph.triples for _, graph in self.items()])
+        return self._union(self.train, self.valid, self.test)
+
+    def train_and_valid(self) -> KnowledgeGraph:
+        """Return the triples of train and valid as one graph: the filter of ranks on which a choice is based."""
+        return self._union(self.train, self.valid)
+
+    def _union(self, *graphs: KnowledgeGraph) -> KnowledgeGraph:
+        triples = np.concatenate([graph.triples for graph in graphs])
         return KnowledgeGraph(self.vocabulary, unique_triples(triples, self.vocabulary, sort=True))

@@ -120,7 +120,8 @@ class LinkPredictor:
     ) -> Trained:
         """Train on a training set; the default is ``splits.train`` alone.
 
-        Valid is inspected for the learning curve only; the model is that of the last epoch. Test is not inspected.
+        Valid is inspected for the learning curve only, whose ranks leave out triples of train and valid. The model
+        is that of the last epoch. Test is not inspected.
         """
         from nnmfaug.linkpred.train import train
 

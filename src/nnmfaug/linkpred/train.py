@@ -42,11 +42,14 @@ def train(settings: LinkPredictor, splits: Splits, data: TrainingSet, seed: int,
     data = data.with_vocabulary(vocabulary)
     factory = to_pykeen(data.train, reciprocal=settings.reciprocal)
     known = splits.together().with_vocabulary(vocabulary)
+    known_without_test = splits.train_and_valid().with_vocabulary(vocabulary)
     started = time.perf_counter()
     with _calm(options.threads), torch.random.fork_rng():
         torch.manual_seed(seed)
         model = make_model(settings, factory).to(_device(options.device))
-        watch = _Watch(settings, splits.valid.with_vocabulary(vocabulary), known, options.evaluate_every)
+        watch = _Watch(
+            settings, splits.valid.with_vocabulary(vocabulary), known_without_test, options.evaluate_every
+        )
         loop = _make_loop(settings, model, factory, data)
         losses = _run(loop, settings, factory, watch)
     seconds = time.perf_counter() - started - watch.seconds

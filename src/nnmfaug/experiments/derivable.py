@@ -1,0 +1,73 @@
+"""Which test triples follow from train by rules."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nnmfaug.augmenters.rules.joins import pairs_of
+from nnmfaug.augmenters.rules.rule_set import RuleSet
+from nnmfaug.augmenters.rules.rules import Rules
+from nnmfaug.core.arrays import Bools, Ids
+from nnmfaug.core.progress import report
+from nnmfaug.graph.keys import SortedKeys
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.quality.auto import default_generators
+
+
+def find_derivable(train: KnowledgeGraph, triples: KnowledgeGraph) -> Bools:
+    """Return whether some rule that is mined from train concludes each triple, shape (n_triples,).
+
+    The rules are those of :class:`~nnmfaug.Auto`: paths of up to three steps if train is small and sparse, of two
+    otherwise, with a confidence of at least .05. All of them are applied, whatever their number of conclusions.
+
+    Examples
+    --------
+    >>> import nnmfaug as na
+    >>> splits = na.split(na.family(60, seed=0).given, valid=0.05, test=0.1, seed=0)
+    >>> bool(na.find_derivable(splits.train, splits.test).mean() > 0.8)
+    True
+    """
+    triples = triples.with_vocabulary(train.vocabulary)
+    derivable = np.zeros(len(triples), dtype=np.bool_)
+    for rules in _rules(train):
+        derivable |= _concluded(rules.mine(train), triples)
+    return derivable
+
+
+def _rules(train: KnowledgeGraph) -> list[Rules]:
+    return [generator for generator in default_generators(train) if isinstance(generator, Rules)]
+
+
+def _concluded(rules: RuleSet, triples: KnowledgeGraph) -> Bools:
+    """Whether a rule concludes each triple: whether its body joins the head with the tail."""
+    heads, relations, tails = triples.triples.astype(np.int64).T
+    pair_keys = heads * triples.n_entities + tails
+    concluded = np.zeros(len(triples), dtype=np.bool_)
+    bodies = _relations_by_body(rules, relations)
+    for done, (path, path_relations) in enumerate(bodies.items(), 1):
+        report("test triples that rules conclude", done, len(bodies))
+        rows = np.flatnonzero(np.isin(relations, path_relations) & ~concluded)
+        if len(rows):
+            x, y = pairs_of(rules.steps, path)
+            concluded[rows] = _are_among(pair_keys[rows], x * triples.n_entities + y)
+    return concluded
+
+
+def _are_among(keys: Ids, others: Ids) -> Bools:
+    """Whether each key is among many others, which are in any order."""
+    unique_keys, places = np.unique(keys, return_inverse=True)
+    is_present, present_places = SortedKeys(unique_keys).find(others)
+    is_among = np.zeros(len(unique_keys), dtype=np.bool_)
+    is_among[present_places[is_present]] = True
+    return is_among[places]
+
+
+def _relations_by_body(rules: RuleSet, relations: Ids) -> dict[tuple[int, ...], list[int]]:
+    """Return for each body the relations that it concludes, of those given; the most reliable rules first."""
+    bodies: dict[tuple[int, ...], list[int]] = {}
+    wanted = set(relations.tolist())
+    for rule in rules.order().tolist():
+        relation = int(rules.table.heads[rule])
+        if relation in wanted:
+            bodies.setdefault(rules.path(rule), []).append(relation)
+    return bodies
