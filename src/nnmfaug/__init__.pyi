@@ -103,6 +103,7 @@ from .quality.precision import (
     PrecisionEstimate as PrecisionEstimate,
     estimate_precision as estimate_precision,
 )
+from .quality.prior import RulePrior as RulePrior, fit_prior as fit_prior
 
 __all__: list[str]
 __version__: str

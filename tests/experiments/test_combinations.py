@@ -12,7 +12,7 @@ import pytest
 
 import nnmfaug as na
 from nnmfaug.experiments import runner
-from nnmfaug.experiments.combinations import fit_prior
+from nnmfaug.quality.prior import fit_prior
 from nnmfaug.experiments.methods import COMBINATIONS
 from nnmfaug.experiments.runner import model_folder
 from tests.other_test import with_other_test

@@ -8,25 +8,16 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from nnmfaug.augmenters.base import Prior
-from nnmfaug.augmenters.listed_prior import ListedPrior
 from nnmfaug.core.checks import require
 from nnmfaug.core.errors import DataError
 from nnmfaug.evaluation.runs import Run
 from nnmfaug.experiments.arms import AnyArm, Combination, arm_settings
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.splits import Splits
 from nnmfaug.linkpred import Combined, Trained
-from nnmfaug.quality.auto import default_generators
-from nnmfaug.quality.mixture import Mixture
+from nnmfaug.quality.prior import MAX_RULES, MIN_CONFIDENCE, MIN_SUPPORT
 
-MIN_PROBABILITY = 0.002
-"""Triples of a lower estimated probability are no answers by rules."""
-
-
-def fit_prior(train: KnowledgeGraph) -> Prior:
-    """Return the estimated probabilities of answers, by the rules that :class:`~nnmfaug.Auto` uses."""
-    candidates = Mixture(default_generators(train)).fit(train)
-    return ListedPrior(candidates.above(MIN_PROBABILITY))
+RULES = {"min_support": MIN_SUPPORT, "min_confidence": MIN_CONFIDENCE, "max_rules": MAX_RULES}
+"""Settings of the rules, which a run records."""
 
 
 def combinations(arms: Mapping[str, AnyArm | None]) -> dict[str, Combination]:
@@ -54,9 +45,9 @@ def check_combinations(arms: Mapping[str, AnyArm | None], splits: Splits) -> Non
 def combination_settings(arm: Combination, arms: Mapping[str, AnyArm]) -> dict[str, Any]:
     """Return an arm as plain data, with the settings of the arm whose models it uses."""
     if arm.base is None:
-        return {"rules": {"min_probability": MIN_PROBABILITY}}
+        return {"rules": RULES}
     base = {"arm": arm.base, "settings": arm_settings(arms[arm.base])}
-    return {"model_of": base, "rules": {"min_probability": MIN_PROBABILITY}}
+    return {"model_of": base, "rules": RULES}
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,6 @@ from nnmfaug.experiments.combinations import (
     arms_with_models,
     combination_settings,
     combinations,
-    fit_prior,
     run_combined,
     same_run,
 )
@@ -37,6 +36,7 @@ from nnmfaug.linkpred import LinkPredictor, TrainOptions, load_trained
 from nnmfaug.linkpred.storage import DOCUMENT as MODEL_FILE
 from nnmfaug.linkpred.training_set import TrainingSet
 from nnmfaug.quality.diagnostics import diagnose
+from nnmfaug.quality.prior import fit_prior
 
 PACKAGES = ("nnmfaug", "numpy", "torch", "pykeen")
 """Packages whose versions a run records."""

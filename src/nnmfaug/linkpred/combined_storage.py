@@ -23,6 +23,8 @@ from nnmfaug.linkpred import storage
 from nnmfaug.linkpred.combined import Combined
 from nnmfaug.linkpred.mix import Calibration, Mix
 from nnmfaug.linkpred.trained import Trained
+from nnmfaug.quality.prior import RulePrior
+from nnmfaug.quality.prior_storage import read_prior, write_prior
 
 
 class PriorFile(NamedTuple):
@@ -34,6 +36,7 @@ class PriorFile(NamedTuple):
 
 
 PRIORS = {
+    "rules": PriorFile(RulePrior, write_prior, read_prior),
     "listed": PriorFile(ListedPrior, write_listed_prior, read_listed_prior),
 }
 """The priors that can be saved."""

@@ -85,13 +85,18 @@ class Auto:
 
 
 def default_generators(graph: KnowledgeGraph) -> tuple[Augmenter[Distribution], ...]:
+    """Return the default rules of a graph."""
+    return (default_rules(graph),)
+
+
+def default_rules(graph: KnowledgeGraph) -> Rules:
     """Rules of up to three steps for a small and sparse graph with few relations, of two otherwise."""
     check_graph(graph)
     n_relations = len(np.unique(graph.triples[:, 1]))
     n_entities = len(np.unique(graph.triples[:, [0, 2]]))
     small = n_relations <= MAX_RELATIONS and len(graph) <= MAX_TRIPLES
     sparse = len(graph) <= MAX_DEGREE * max(n_entities, 1)
-    return (Rules(depth=3 if small and sparse else 2, combine="fading"),)
+    return Rules(depth=3 if small and sparse else 2, combine="fading")
 
 
 def augment(graph: KnowledgeGraph, n: int | None = None, *, seed: int = 0) -> Sample:

@@ -12,8 +12,9 @@ gives the probability that a triple outside the graph is true (:mod:`nnmfaug.qua
     logit a = β_g · f(c) + α_g,        β_g ≥ 0.
 
 f(c)
-    A rising function of confidence alone: isotonic regression of *recovered* on c, as log-odds, minus log s.
-    Between its knots it is linear; below the first one a is proportional to c.
+    A rising function of confidence alone, the mean of two: isotonic regression of *recovered* on c, as log-odds,
+    and logistic regression of *recovered* on logit c; both minus log s. The first follows the counts but has
+    steps, the second has none.
 β_g, α_g
     Slope and offset of the group. They are a common value plus a deviation per group, fitted by logistic
     regression with an L2 penalty, so that a group with few triples stays close to the common value and an
@@ -34,13 +35,19 @@ from nnmfaug.quality.recovery import N_KINDS, Conclusions, Recovery
 
 MIN_RECOVERED = 20
 """With fewer recovered triples, nothing is estimated for single triples."""
+WIDE_VARIANCE = 100.0
+"""Prior variance of a slope that many triples determine."""
+BOUNDS = 1e-4, 1 - 1e-6
+"""Confidences beyond these count as these, so that they have log-odds."""
 IMPOSSIBLE_LOG_ODDS = -20.0
 """Log-odds of a triple without any evidence."""
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
-    """f above: a rising function of confidence, given at knots.
+class Steps:
+    """Isotonic regression: a rising function of confidence, given at knots.
+
+    Between its knots it is linear; below the first one the odds are proportional to the confidence.
 
     Parameters
     ----------
@@ -60,6 +67,29 @@ class Curve:
         below = (confidence < first) & (confidence > 0)
         values[below] += log(confidence[below] / first)
         return values
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """f above: the mean of isotonic and logistic regression on confidence.
+
+    Parameters
+    ----------
+    steps
+        The isotonic regression.
+    constant, slope
+        The logistic one, constant + slope · logit c.
+    """
+
+    steps: Steps
+    constant: float
+    slope: float
+
+    def __call__(self, confidence: Array) -> Array:
+        """Log-odds for each confidence."""
+        smooth = self.constant + self.slope * _log_odds(confidence)
+        mean: Array = (self.steps(confidence) + smooth) / 2
+        return mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,20 +115,33 @@ class Membership:
         return log_odds
 
 
-def fit_curve(recovery: Recovery) -> Curve:
-    """Fit f: isotonic regression of *recovered* on confidence, with knots at both ends of each of its steps."""
+def fit_steps(recovery: Recovery) -> Steps:
+    """Fit the isotonic regression of *recovered* on confidence, with knots at both ends of each of its steps."""
     from sklearn.isotonic import isotonic_regression
 
     n = len(recovery)
     if not n:
-        return Curve(np.array([0.0, 1.0]), np.full(2, IMPOSSIBLE_LOG_ODDS))
+        return Steps(np.array([0.0, 1.0]), np.full(2, IMPOSSIBLE_LOG_ODDS))
     values, places = np.unique(recovery.confidence.round(9), return_inverse=True)
     counts = np.bincount(places)
     rates = isotonic_regression(np.bincount(places, recovery.recovered) / counts, sample_weight=counts)
     last_of_step = np.flatnonzero(np.diff(rates))
     knots = np.unique(np.concatenate([[0], last_of_step, last_of_step + 1, [len(rates) - 1]]))
     bounded = np.clip(rates[knots], min(0.5 / n, 0.01), 1 - 0.5 / n)
-    return Curve(values[knots], logit(bounded) - log(recovery.fraction))
+    return Steps(values[knots], logit(bounded) - log(recovery.fraction))
+
+
+def fit_curve(recovery: Recovery) -> Curve:
+    """Fit f; both outcomes must occur."""
+    columns = Columns.without_groups(_log_odds(recovery.confidence)[None])
+    fitted = fit_logistic(columns, recovery.recovered, WIDE_VARIANCE)
+    constant = fitted.constant - float(log(recovery.fraction))
+    return Curve(fit_steps(recovery), constant, max(float(fitted.common[0]), 0.0))
+
+
+def _log_odds(confidence: Array) -> Array:
+    """Logit c, within bounds."""
+    return logit(np.clip(confidence, *BOUNDS))
 
 
 def fit_membership(recovery: Recovery, n_relations: int) -> Membership:
@@ -115,9 +158,9 @@ def fit_membership(recovery: Recovery, n_relations: int) -> Membership:
     >>> bool(odds[recovery.recovered].mean() > odds[~recovery.recovered].mean())
     True
     """
-    curve = fit_curve(recovery)
     if recovery.n_recovered < MIN_RECOVERED or recovery.n_recovered == len(recovery):
-        return _constant(curve, recovery, n_relations)
+        return _constant(recovery, n_relations)
+    curve = fit_curve(recovery)
     base = curve(recovery.confidence)
     group = recovery.conclusions.relation * N_KINDS + recovery.conclusions.kind
     groups, places = np.unique(group, return_inverse=True)
@@ -145,14 +188,13 @@ class _GroupFit:
     offsets: Array
 
 
-def _constant(curve: Curve, recovery: Recovery, n_relations: int) -> Membership:
+def _constant(recovery: Recovery, n_relations: int) -> Membership:
     """The model where there is nothing to fit: all are recovered, or too few to believe in any."""
-    if recovery.n_recovered >= MIN_RECOVERED:
-        offset = curve.log_odds[-1]
-    else:
-        offset = IMPOSSIBLE_LOG_ODDS - log(recovery.fraction)
+    steps = fit_steps(recovery)
+    is_enough = recovery.n_recovered >= MIN_RECOVERED
+    offset = steps.log_odds[-1] if is_enough else IMPOSSIBLE_LOG_ODDS - log(recovery.fraction)
     shape = (n_relations, N_KINDS)
-    return Membership(curve, np.zeros(shape), np.full(shape, offset))
+    return Membership(Curve(steps, 0.0, 0.0), np.zeros(shape), np.full(shape, offset))
 
 
 def _table(values: Array, groups: Ids, n_relations: int) -> Array:

@@ -36,7 +36,7 @@ from nnmfaug.quality.calibration import calibrate, estimated_probability
 from nnmfaug.quality.completeness import check_completeness, completeness_of, estimate_completeness
 from nnmfaug.quality.holdout import check_refits
 from nnmfaug.quality.leave_one_out import leave_one_out
-from nnmfaug.quality.membership import cross_fitted, fit_curve
+from nnmfaug.quality.membership import cross_fitted, fit_steps
 from nnmfaug.quality.mixture import MAX_DRAWN, Mixture, list_and_recover
 from nnmfaug.quality.recovery import Conclusions, Recovery
 
@@ -200,7 +200,7 @@ def _estimate(
     full: Listed, recovery: Recovery, completeness: float, n: int, *, factor: float
 ) -> PrecisionEstimate:
     confidence = full.confidence[:n]
-    log_odds = fit_curve(recovery)(confidence)
+    log_odds = fit_steps(recovery)(confidence)
     probability = estimated_probability(log_odds, completeness)
     by_group = _by_group(full, recovery, completeness, n)
     interval = _interval(recovery, confidence, log_odds, completeness, factor)
@@ -226,7 +226,7 @@ def _interval(
     """95 % interval of the precision, from three sources of error.
 
     The log-odds may be off by chance, since recovered triples are few; by log ``factor``, since q is uncertain;
-    and the mean by as much as folds, such as refits, differ from each other.
+    and the mean by as much as refits differ from each other.
     """
     below, above = _uncertainty(recovery, confidence.min(initial=1.0))
     slack = log(factor)
@@ -250,17 +250,17 @@ def _uncertainty(recovery: Recovery, confidence: float) -> tuple[float, float]:
 
 
 def _spread(recovery: Recovery, confidence: Array, completeness: float) -> float:
-    """Half the width of a 95 % interval of the precision, by a jackknife over folds.
+    """Half the width of a 95 % interval of the precision, by a jackknife over refits; 0 without refits.
 
-    The estimate is made again without each of the k folds: its variance is (k − 1)/k · Σ (estimate − mean)².
+    The estimate is made again without each of the k refits: its variance is (k − 1)/k · Σ (estimate − mean)².
     """
     folds = np.unique(recovery.fold)
-    if len(folds) < 2 or not len(confidence):
+    if recovery.fraction == 1 or len(folds) < 2 or not len(confidence):
         return 0.0
     precisions = []
     for i in folds.tolist():
-        curve = fit_curve(recovery.take(recovery.fold != i))
-        precisions.append(estimated_probability(curve(confidence), completeness).mean())
+        steps = fit_steps(recovery.take(recovery.fold != i))
+        precisions.append(estimated_probability(steps(confidence), completeness).mean())
     variance = (len(folds) - 1) * np.var(precisions)
     return float(student.ppf(0.975, len(folds) - 1) * np.sqrt(variance))
 

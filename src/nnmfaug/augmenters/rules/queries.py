@@ -1,27 +1,33 @@
 """Rules applied to queries (x, r, ?) and (?, r, y): the confidence of every answer, nothing cut.
 
-A list of conclusions ends somewhere, but a query needs all its answers. So the rules of a relation are applied to
-the entities of the queries alone, in descending order of confidence; the confidences of the rules that conclude an
-answer are combined as ``fading`` of :mod:`~nnmfaug.augmenters.rules.combining`. For an answer that train already
-contains, they are the confidences after leaving its triple out.
+A list of conclusions ends somewhere, but a query needs all its answers. If the rules have few conclusions, all
+are listed once (:class:`ListedAnswers`). Otherwise the rules of a relation are applied to the entities of the
+queries alone, in descending order of confidence (:class:`RuleQueries`). Either way the confidences of the rules
+that conclude an answer are combined as ``fading`` of :mod:`~nnmfaug.augmenters.rules.combining`. For an answer
+that train already contains, they are the confidences after leaving its triple out.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from nnmfaug.augmenters.rules.combining import combine_rules, fading_weight, log_doubt
 from nnmfaug.augmenters.rules.rule_set import RuleSet
+from nnmfaug.augmenters.rules.steps import ranges
 from nnmfaug.augmenters.rules.walks import Walks
-from nnmfaug.core.arrays import Array, Ids, Places
+from nnmfaug.core.arrays import Array, Ids, IntArray, Places
 from nnmfaug.core.elementary import expm1
+from nnmfaug.graph.completions import Completions
 
+MAX_LISTED = 20_000_000
+"""Rules with more conclusions, counted for each rule, are applied to queries."""
 BLOCK_CELLS = 1 << 23
 """Number of possible answers, queries times entities, that are in memory at a time."""
 
@@ -42,9 +48,55 @@ class QueryAnswers(NamedTuple):
     confidence: Array
 
 
+class Answering(Protocol):
+    """Answers queries."""
+
+    def answer(self, pairs: Ids, *, heads: bool) -> QueryAnswers:
+        """Return all answers to queries of an entity and a relation, shape (n, 2): its heads, or its tails."""
+        ...
+
+
+def answering(rules: RuleSet) -> Answering:
+    """Return what answers queries by rules, whichever costs less."""
+    return ListedAnswers(rules) if rules.table.sizes.sum() <= MAX_LISTED else RuleQueries(rules)
+
+
+@dataclass(frozen=True, eq=False)
+class ListedAnswers:
+    """Answers queries by a list of all conclusions, which is made at the first query."""
+
+    rules: RuleSet
+
+    @cached_property
+    def _conclusions(self) -> tuple[IntArray, Array]:
+        new, known = self.rules.conclude_all("fading", sys.maxsize)
+        keys = np.concatenate([new.keys, known.keys])
+        return self.rules.graph.vocabulary.from_keys(keys), np.concatenate([new.confidence, known.confidence])
+
+    @cached_property
+    def _heads(self) -> Completions:
+        return self._completions(0)
+
+    @cached_property
+    def _tails(self) -> Completions:
+        return self._completions(2)
+
+    def _completions(self, column: int) -> Completions:
+        triples = self._conclusions[0].astype(np.int64)
+        return Completions(triples[:, [2 - column, 1]], triples[:, column], self.rules.graph.n_relations)
+
+    def answer(self, pairs: Ids, *, heads: bool) -> QueryAnswers:
+        """Return all answers to queries of an entity and a relation, shape (n, 2): its heads, or its tails."""
+        triples, confidence = self._conclusions
+        rows, places = (self._heads if heads else self._tails).triples_of(pairs)
+        entities = triples[places, 0 if heads else 2].astype(np.int64)
+        order = np.lexsort((entities, rows))
+        return QueryAnswers(rows[order], entities[order], confidence[places[order]])
+
+
 @dataclass(frozen=True, eq=False)
 class RuleQueries:
-    """Answers queries by rules.
+    """Answers queries by applying rules to them.
 
     Examples
     --------
@@ -158,8 +210,6 @@ class _AnswerTable:
 
 def _spread(answers: QueryAnswers, places: Places, rows: Ids) -> QueryAnswers:
     """Give the answers of different entities to all queries about them."""
-    from nnmfaug.augmenters.rules.steps import ranges
-
     begins = np.searchsorted(answers.rows, places)
     lengths = np.searchsorted(answers.rows, places, side="right") - begins
     chosen = ranges(begins, lengths)

@@ -130,7 +130,7 @@ class RuleSet:
         chain = self.chains.first(path, x, y)
         return tuple(self._triple(step, *chain[i : i + 2]) for i, step in enumerate(path))
 
-    def evidence(self, best_rules: list[int], x: int, y: int, confidence: float) -> Evidence:
+    def evidence(self, best_rules: list[int], x: int, y: int, confidence: float | None = None) -> Evidence:
         """Return the evidence for a triple that rules conclude about x and y, given the best of them."""
         rules = tuple((self.describe(rule), float(self.confidence[rule])) for rule in best_rules)
         return Evidence("rules", rules[0][0], self.body_triples(best_rules[0], x, y), rules, confidence)

@@ -90,13 +90,24 @@ class Rules:
             good = 0 <= getattr(self, name) < math.inf
             check_argument(name, getattr(self, name), good, "finite and not negative")
 
+    @property
+    def threshold(self) -> Threshold:
+        """Minimum support and confidence of a rule."""
+        return Threshold(self.min_support, self.min_confidence, self.prior, pca=self.confidence == "pca")
+
     def mine(self, graph: KnowledgeGraph) -> RuleSet:
         """Return the rules of a graph, which should be the train split alone."""
         check_graph(graph)
-        threshold = Threshold(self.min_support, self.min_confidence, self.prior, pca=self.confidence == "pca")
         limits = Limits(self.max_paths, self.max_total_paths, self.max_rules)
-        table = mine(graph, threshold, limits, depth=self.depth)
-        return RuleSet(graph, table, threshold)
+        table = mine(graph, self.threshold, limits, depth=self.depth)
+        return RuleSet(graph, table, self.threshold)
+
+    def select(self, rules: RuleSet) -> RuleSet:
+        """Return the rules that ``mine`` would return, from a larger set of rules of the same graph."""
+        table = rules.table
+        passed = self.threshold.passed(table.support, self.threshold.sizes_of(table))
+        best = self.threshold.best(table.take(passed), self.max_rules)
+        return RuleSet(rules.graph, best, self.threshold)
 
     def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:  # noqa: ARG002  (as every augmenter)
         """Fit to a graph, which should be the train split alone. Nothing is drawn, so the seed has no effect."""
