@@ -12,9 +12,9 @@ import pytest
 
 import nnmfaug as na
 from nnmfaug.experiments import runner
-from nnmfaug.quality.prior import fit_prior
 from nnmfaug.experiments.methods import COMBINATIONS
 from nnmfaug.experiments.runner import model_folder
+from nnmfaug.quality.prior import fit_prior
 from tests.other_test import with_other_test
 
 SMALL = na.LinkPredictor(model="transe", dim=8, epochs=2, negatives=16)

@@ -8,7 +8,7 @@ import pytest
 
 import nnmfaug as na
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from tests.quality.graphs import noise
+from tests.quality.graphs import noise, renamed
 
 pytestmark = pytest.mark.slow  # each fits several times
 
@@ -18,7 +18,22 @@ def test_triples_added_to_a_family_are_true(seed: int) -> None:
     world = na.family(200, seed=seed)
     true = world.is_true(na.Auto().fit(world.given, seed=seed).everything().triples)
     assert true.mean() >= 0.95
-    assert true.sum() >= 0.5 * len(world.missing)
+    assert true.sum() >= 0.3 * len(world.missing)  # docs/quality.md: why not more
+
+
+@pytest.mark.usefixtures("archives")
+@pytest.mark.parametrize("name", ["nations", "umls", "kinships", "dl50a", "family"])
+def test_the_same_triples_with_any_seed_and_any_names(name: str) -> None:
+    graph = na.family(100, seed=0).given if name == "family" else na.read_splits(name).train
+    other, old_names = renamed(graph, seed=7)
+    dist = na.Auto().fit(graph, seed=0)
+    one = dict(zip(dist.everything().labels, dist.confidence.tolist(), strict=True))
+    dist = na.Auto().fit(other, seed=1)
+    two = {
+        (old_names[h], r, old_names[t]): probability
+        for (h, r, t), probability in zip(dist.everything().labels, dist.confidence.tolist(), strict=True)
+    }
+    assert one == two
 
 
 @pytest.mark.parametrize(("n", "relations", "size"), [(60, 1, 284), (100, 5, 2500)])

@@ -11,36 +11,27 @@ import nnmfaug as na
 from nnmfaug.augmenters.listed import Listed
 from nnmfaug.core.progress import reporting_to
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.quality.holdout import check_refits, kinds, refit
+from nnmfaug.quality.holdout import check_refits, refit
 
 GRAPH = na.family(40, seed=0).given
 
 
 def everything_missing(part: KnowledgeGraph) -> Listed:
-    """List all triples of the graph that a part lacks, and the inverse of each."""
+    """List all triples of the graph that a part lacks, at .8, and the inverse of each, at .4."""
     missing = GRAPH.triples[~part.contains(GRAPH.triples)]
     inverse = missing[:, [2, 1, 0]]
-    triples = np.concatenate([missing, inverse[~GRAPH.contains(inverse)]])
-    return Listed(part, triples, np.full(len(triples), 0.5))
-
-
-def test_kinds_state_which_pairs_occur() -> None:
-    graph = KnowledgeGraph.from_labels([("a", "r", "b"), ("c", "r", "d"), ("a", "s", "d")])
-    ids = KnowledgeGraph.from_labels(
-        [("a", "r", "c"), ("b", "r", "d"), ("a", "r", "d"), ("b", "s", "a"), ("c", "s", "d")],
-        graph.vocabulary,
-        sort=False,
-    )
-    assert kinds(graph, ids.triples).tolist() == [1, 2, 7, 0, 6]
+    inverse = inverse[~GRAPH.contains(inverse)]
+    confidence = np.repeat([0.8, 0.4], [len(missing), len(inverse)])
+    return Listed(part, np.concatenate([missing, inverse]), confidence)
 
 
 def test_recovered_triples_are_those_of_the_graph() -> None:
-    refits = refit(everything_missing, everything_missing(GRAPH), fraction=0.2, n_refits=3, seed=0)
-    assert refits.n_refits == 3
-    assert np.array_equal(refits.recovered, GRAPH.contains(refits.conclusions.triples))
-    assert refits.n_recovered == pytest.approx(3 * 0.2 * len(GRAPH), rel=0.15)
-    first = refits.take(refits.refit_id == 0)
-    assert len(first) == len(first.conclusions) == (refits.refit_id == 0).sum()
+    recovery = refit(everything_missing, everything_missing(GRAPH), fraction=0.2, n_refits=3, seed=0)
+    assert np.unique(recovery.fold).tolist() == [0, 1, 2]
+    assert np.array_equal(recovery.recovered, recovery.confidence == 0.8)
+    assert recovery.n_recovered == pytest.approx(3 * 0.2 * len(GRAPH), rel=0.15)
+    first = recovery.take(recovery.fold == 0)
+    assert len(first) == len(first.conclusions) == (recovery.fold == 0).sum()
 
 
 def test_warnings_of_refits_are_not_repeated() -> None:

@@ -88,7 +88,7 @@ class TestSize:
 
 
 class TestAugmentersOfAugmenters:
-    """Auto and Mixture are refitted like any other augmenter."""
+    """Auto and Mixture of rules alone leave one out; others are refitted."""
 
     def test_auto_is_precise_on_a_family(self) -> None:
         world = na.family(60, seed=0)
@@ -113,13 +113,23 @@ class TestAugmentersOfAugmenters:
         assert (estimate.n, estimate.precision) == (0, 0)
         assert len(caught) == 1
 
-    def test_progress_of_refits_within_refits_is_told_apart(self) -> None:
-        reports: list[tuple[str, int, int]] = []
-        with reporting_to(lambda *progress: reports.append(progress)):
+    def test_auto_of_rules_needs_no_refit(self) -> None:
+        tasks: list[str] = []
+        with reporting_to(lambda task, *_: tasks.append(task)):
             na.estimate_precision(na.Auto((na.Rules(depth=1),), threshold=0.1), na.family(40, seed=0).given)
-        outer = [(done, total) for task, done, total in reports if task == "estimating precision"]
-        assert outer == [(done, 5) for done in range(6)]
-        assert [task for task, _, _ in reports].count("refitting") == 6 * 6
+        assert "applying rules" in tasks
+        assert not {"refitting", "estimating precision"} & set(tasks)
+
+    def test_the_seed_changes_no_estimate_of_rules(self) -> None:
+        graph = na.read_splits("nations").train
+        for method in (na.Rules(), na.Auto()):
+            assert na.estimate_precision(method, graph, seed=0) == na.estimate_precision(method, graph, seed=1)
+
+    def test_the_estimate_of_auto_is_near_its_own_probabilities(self) -> None:
+        for name in ("nations", "umls"):
+            train = na.read_splits(name).train
+            own = na.Auto().fit(train).confidence.mean()
+            assert na.estimate_precision(na.Auto(), train).precision == pytest.approx(own, abs=0.12)
 
 
 class TestLittleEvidence:

@@ -9,22 +9,13 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 
-import numpy as np
-
 from nnmfaug.augmenters.base import Augmenter, Distribution, Sample
 from nnmfaug.augmenters.listed import Listed
-from nnmfaug.augmenters.rules.rules import Rules
 from nnmfaug.core.checks import check_argument, check_count
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph, check_graph
+from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.quality.completeness import check_completeness
+from nnmfaug.quality.default_rules import default_rules
 from nnmfaug.quality.mixture import Mixture
-
-MAX_RELATIONS = 30
-"""Rules of three steps are mined for at most so many relations, …"""
-MAX_TRIPLES = 100_000
-"""… so many triples, …"""
-MAX_DEGREE = 10
-"""… and so many triples per entity."""
 
 
 @dataclass(frozen=True)
@@ -87,16 +78,6 @@ class Auto:
 def default_generators(graph: KnowledgeGraph) -> tuple[Augmenter[Distribution], ...]:
     """Return the default rules of a graph."""
     return (default_rules(graph),)
-
-
-def default_rules(graph: KnowledgeGraph) -> Rules:
-    """Rules of up to three steps for a small and sparse graph with few relations, of two otherwise."""
-    check_graph(graph)
-    n_relations = len(np.unique(graph.triples[:, 1]))
-    n_entities = len(np.unique(graph.triples[:, [0, 2]]))
-    small = n_relations <= MAX_RELATIONS and len(graph) <= MAX_TRIPLES
-    sparse = len(graph) <= MAX_DEGREE * max(n_entities, 1)
-    return Rules(depth=3 if small and sparse else 2, combine="fading")
 
 
 def augment(graph: KnowledgeGraph, n: int | None = None, *, seed: int = 0) -> Sample:

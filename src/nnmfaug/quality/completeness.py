@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnmfaug.augmenters.rules.rules import Rules
 from nnmfaug.core.arrays import Bools
 from nnmfaug.core.checks import check_fraction
 from nnmfaug.core.elementary import expit, log, logit
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.quality.default_rules import default_rules
 from nnmfaug.quality.leave_one_out import leave_one_out
 from nnmfaug.quality.membership import MIN_RECOVERED, cross_fitted
 from nnmfaug.quality.recovery import Recovery
@@ -54,7 +54,7 @@ def estimate_completeness(graph: KnowledgeGraph) -> float:
     >>> round(na.estimate_completeness(splits.train), 2)
     0.82
     """
-    _, recovery = leave_one_out(Rules(combine="fading"), graph)
+    _, recovery = leave_one_out(default_rules(graph), graph)
     return completeness_of(recovery, graph.n_relations)
 
 

@@ -17,7 +17,6 @@ interval.
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -170,9 +169,7 @@ def _leave_one_out(
     assumed = getattr(method, "completeness", None) or estimate
     probability = estimated_probability(cross_fitted(recovery, graph.n_relations), assumed)
     rated = replace(recovery, conclusions=replace(recovery.conclusions, confidence=probability))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # an empty list is reported by its size
-        return Listed.of(method.fit(graph), MAX_DRAWN, seed=0), rated, completeness or estimate
+    return Listed.of(method.fit(graph), MAX_DRAWN, seed=0), rated, completeness or estimate
 
 
 def jeffreys_interval(successes: int, trials: int) -> tuple[float, float]:

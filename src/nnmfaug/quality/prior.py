@@ -23,7 +23,7 @@ from nnmfaug.augmenters.rules.walks import Walks
 from nnmfaug.core.arrays import Ids
 from nnmfaug.core.elementary import expit
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.quality.auto import default_rules
+from nnmfaug.quality.default_rules import default_rules
 from nnmfaug.quality.leave_one_out import leave_one_out_of
 from nnmfaug.quality.membership import Membership, fit_membership
 from nnmfaug.quality.recovery import Conclusions
