@@ -59,11 +59,13 @@ def test_auto_writes_the_evidence_for_each_triple(family: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert len(na.read_triples(family / "few.tsv")) == 5
     header, *lines = (family / "few.tsv.scores.tsv").read_text().splitlines()
-    assert header.split("\t") == ["line", "probability", "source", "reason", "evidence"]
+    assert header.split("\t") == ["line", "probability", "confidence", "source", "reason", "rules", "evidence"]
     known = set(na.read_triples(family / "family.tsv").labels())
     for line in lines:
-        _, probability, source, reason, evidence = line.split("\t")
+        _, probability, confidence, source, reason, rules, evidence = line.split("\t")
         assert float(probability) >= 0.5
+        assert float(confidence) >= json.loads(rules)[0][1]
+        assert json.loads(rules)[0][0] == json.loads(reason)
         assert source == "rules"
         assert "←" in json.loads(reason)
         assert {tuple(triple) for triple in json.loads(evidence)} <= known
@@ -94,7 +96,7 @@ def test_a_graph_without_good_rules_gets_no_triple_and_the_reason(noise: Path) -
 def test_a_mixture_keeps_both_augmenters_at_any_depth(family: Path) -> None:
     done = run("augment", "family.tsv", "--method", "mixture", "--depth", "1", "--all", "-o", "m.tsv", cwd=family)
     assert done.returncode == 0, done.stderr
-    sources = {line.split("\t")[2] for line in (family / "m.tsv.scores.tsv").read_text().splitlines()[1:]}
+    sources = {line.split("\t")[3] for line in (family / "m.tsv.scores.tsv").read_text().splitlines()[1:]}
     assert sources == {"rules", "nnmfaug"}
 
 
