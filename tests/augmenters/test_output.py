@@ -204,14 +204,47 @@ def test_scores_of_clusters_have_log_prob_and_cluster(train: na.KnowledgeGraph, 
 def test_scores_of_a_list_have_confidence_and_evidence(train: na.KnowledgeGraph, tmp_path: Path) -> None:
     sample, _ = generated(RULES, train)
     header, rows = scores(sample, tmp_path)
-    assert header == ["line", "confidence", "source", "reason", "evidence"]
+    assert header == ["line", "confidence", "source", "reason", "rules", "evidence"]
     confidence = RULES.fit(train).confidence_of(sample.triples)
     np.testing.assert_array_equal([float(row[1]) for row in rows], confidence)
     known = set(train.labels())
-    for _, _, source, reason, evidence in rows:
+    for _, _, source, reason, _, evidence in rows:
         assert source == "rules"
         assert "←" in json.loads(reason)
         assert {tuple(triple) for triple in json.loads(evidence)} <= known
+
+
+def test_scores_of_a_list_have_the_best_rules_with_the_confidence_that_mining_finds(
+    train: na.KnowledgeGraph, tmp_path: Path
+) -> None:
+    mined = RULES.mine(train)
+    confidence = {mined.describe(i): mined.confidence[i] for i in range(len(mined))}
+    _, rows = scores(generated(RULES, train)[0], tmp_path)
+    n_rules = []
+    for row in rows:
+        best = json.loads(row[4])
+        assert [c for _, c in best] == sorted((confidence[text] for text, _ in best), reverse=True)
+        assert best[0] == [json.loads(row[3]), float(row[1])], "the confidence of a list is that of its best rule"
+        n_rules.append(len(best))
+    assert max(n_rules) == 3
+
+
+def test_scores_of_a_calibrated_list_have_both_the_probability_and_the_confidence(
+    train: na.KnowledgeGraph, tmp_path: Path
+) -> None:
+    method = na.Mixture((RULES,))
+    sample, _ = generated(method, train)
+    header, rows = scores(sample, tmp_path)
+    assert header == ["line", "probability", "confidence", "source", "reason", "rules", "evidence"]
+    probability, confidence = np.array([[float(cell) for cell in row[1:3]] for row in rows]).T
+    np.testing.assert_array_equal(probability, method.fit(train, seed=1).confidence_of(sample.triples))
+    np.testing.assert_array_equal(confidence, RULES.fit(train).confidence_of(sample.triples))
+
+
+def test_without_evidence_the_confidence_is_that_of_the_list(train: na.KnowledgeGraph, tmp_path: Path) -> None:
+    triples = RULES.fit(train).top(2).triples
+    _, rows = scores(na.Listed(train, triples, np.array([0.75, 0.25])).top(2), tmp_path)
+    assert rows == [[line, rating, "", '""', "[]", "[]"] for line, rating in (("1", "0.75"), ("2", "0.25"))]
 
 
 def test_scores_of_other_distributions_have_log_prob(train: na.KnowledgeGraph, tmp_path: Path) -> None:

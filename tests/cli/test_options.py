@@ -8,7 +8,7 @@ import pytest
 
 import nnmfaug as na
 from nnmfaug.cli.arm_options import ArmOptions
-from nnmfaug.cli.method_options import MethodOptions
+from nnmfaug.cli.method_options import MethodName, MethodOptions
 
 PREDICTOR = na.LinkPredictor(model="transe")
 NOTHING: dict[str, Any] = dict.fromkeys(("amount", "schedule", "exponent", "weight", "clusters"))
@@ -48,6 +48,19 @@ def test_defaults_may_be_typed_where_they_change_nothing(splits: na.Splits) -> N
     options = MethodOptions("rules", components="8", clusterer="ward", smoothing=0.0, workers=1)
     assert options.augmenter(splits.train) == na.Rules()
     assert schedule_of("rules", splits.train, schedule="constant", exponent=2.0) == na.Constant()
+
+
+@pytest.mark.parametrize("method", ["rules", "mixture"])
+def test_the_default_depth_may_be_typed_and_changes_nothing(splits: na.Splits, method: MethodName) -> None:
+    default = MethodOptions(method).augmenter(splits.train)
+    assert MethodOptions(method, depth=2).augmenter(splits.train) == default
+    assert MethodOptions(method, depth=1).augmenter(splits.train) != default
+
+
+def test_the_depth_of_auto_changes_nothing_else_of_its_rules(splits: na.Splits) -> None:
+    default = MethodOptions("auto").augmenter(splits.train).mixture(splits.train)
+    typed = MethodOptions("auto", depth=2).augmenter(splits.train).mixture(splits.train)
+    assert typed == default
 
 
 @pytest.mark.parametrize(

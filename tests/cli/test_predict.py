@@ -84,6 +84,21 @@ def test_answers_by_rules_have_their_evidence(tmp_path: Path) -> None:
     assert all(set(each) == fields for each in answers)
 
 
+def test_answers_by_a_prior_of_rules_have_their_best_rules_and_where_these_apply(tmp_path: Path) -> None:
+    train = na.family(40, seed=0).given
+    na.Combined(None, na.fit_prior(train), train).save(tmp_path / "rules")
+    head, relation, _ = train.labels()[0]
+    question = ("--head", head, "--relation", relation, "--json")
+    answers = json.loads(run("predict", "rules", *question, cwd=tmp_path).stdout)
+    evidence = [answer["evidence"] for answer in answers if answer["evidence"]]
+    assert max(len(each["rules"]) for each in evidence) == 3
+    for each in evidence:
+        confidences = [confidence for _, confidence in each["rules"]]
+        assert confidences == sorted(confidences, reverse=True)
+        assert each["rules"][0][0] == each["reason"]
+        assert {tuple(triple) for triple in each["triples"]} <= set(train.labels())
+
+
 def test_a_combined_model_of_an_arm_is_found(folder: Path, combined: Path, tmp_path: Path) -> None:
     copy = tmp_path / "x"
     shutil.copytree(folder, copy)

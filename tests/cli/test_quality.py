@@ -59,11 +59,13 @@ def test_auto_writes_the_evidence_for_each_triple(family: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert len(na.read_triples(family / "few.tsv")) == 5
     header, *lines = (family / "few.tsv.scores.tsv").read_text().splitlines()
-    assert header.split("\t") == ["line", "probability", "source", "reason", "evidence"]
+    assert header.split("\t") == ["line", "probability", "confidence", "source", "reason", "rules", "evidence"]
     known = set(na.read_triples(family / "family.tsv").labels())
     for line in lines:
-        _, probability, source, reason, evidence = line.split("\t")
+        _, probability, confidence, source, reason, rules, evidence = line.split("\t")
         assert float(probability) >= 0.5
+        assert float(confidence) >= json.loads(rules)[0][1]
+        assert json.loads(rules)[0][0] == json.loads(reason)
         assert source == "rules"
         assert "←" in json.loads(reason)
         assert {tuple(triple) for triple in json.loads(evidence)} <= known
@@ -94,8 +96,33 @@ def test_a_graph_without_good_rules_gets_no_triple_and_the_reason(noise: Path) -
 def test_a_mixture_keeps_both_augmenters_at_any_depth(family: Path) -> None:
     done = run("augment", "family.tsv", "--method", "mixture", "--depth", "1", "--all", "-o", "m.tsv", cwd=family)
     assert done.returncode == 0, done.stderr
-    sources = {line.split("\t")[2] for line in (family / "m.tsv.scores.tsv").read_text().splitlines()[1:]}
+    sources = {line.split("\t")[3] for line in (family / "m.tsv.scores.tsv").read_text().splitlines()[1:]}
     assert sources == {"rules", "nnmfaug"}
+
+
+@pytest.mark.parametrize("method", [("auto", "--threshold", "0.001"), ("mixture",)], ids=lambda words: words[0])
+def test_the_less_complete_the_graph_the_more_probable_the_triples(family: Path, method: tuple[str, ...]) -> None:
+    precision = []
+    for completeness in ("0.5", "0.99"):
+        options = ("--depth", "1", "--completeness", completeness, "--amount", "200")
+        done = run("augment", "family.tsv", "--method", *method, *options, "-o", f"{completeness}.tsv", cwd=family)
+        assert done.returncode == 0, done.stderr
+        manifest = json.loads((family / f"{completeness}.tsv.json").read_text())
+        assert manifest["method"]["completeness"] == float(completeness)
+        precision.append(manifest["estimated_precision"])
+    assert precision[0] > precision[1]
+
+
+@pytest.mark.parametrize("method", ["auto", "rules"])
+def test_skipped_rule_bodies_are_noted(tmp_path: Path, method: str) -> None:
+    rows = [(f"a{i}", "r", "hub") for i in range(2_300)] + [("hub", "s", f"b{i}") for i in range(2_300)]
+    na.write_triples(na.KnowledgeGraph.from_labels(rows), tmp_path / "hub.tsv")
+    rules = json.loads(run("rules", "hub.tsv", "--json", cwd=tmp_path).stdout)
+    n_skipped = rules["skipped_bodies"]
+    assert n_skipped
+    options = ("--method", method, "--depth", "2", "--amount", "0")
+    done = run("augment", "hub.tsv", *options, "-o", "x.tsv", cwd=tmp_path)
+    assert f"note: skipped {n_skipped} rule bod" in done.stderr
 
 
 def test_too_many_by_rules_are_refused_with_advice(family: Path) -> None:
@@ -112,7 +139,7 @@ def test_auto_is_estimated_with_a_table_and_sentences(family: Path) -> None:
     assert done.returncode == 0, done.stderr
     title, header, *_, sentence = done.stdout.splitlines()
     assert title.startswith("auto, ")
-    assert header.split() == ["confidence", "triples", "recovered", "precision"]
+    assert header.split() == ["probability", "triples", "recovered", "precision"]
     assert sentence.startswith("Estimated precision ")
     assert sentence.endswith("of all true facts (estimated from the highest-confidence rules).")
 
@@ -130,9 +157,25 @@ def test_where_auto_generates_nothing_there_is_nothing_to_estimate(noise: Path) 
     assert done.stderr.endswith("auto generates no triple for this graph: there is nothing to estimate\n")
 
 
+def test_the_estimate_is_about_the_triples_that_augment_writes(family: Path) -> None:
+    options = ("--depth", "1", "--completeness", "0.9")
+    estimate = json.loads(run("estimate", "family.tsv", *options, "--json", cwd=family).stdout)
+    assert run("augment", "family.tsv", *options, "-o", "x.tsv", cwd=family).returncode == 0
+    assert estimate["n"] == len(na.read_triples(family / "x.tsv"))
+    assert estimate["completeness"] == 0.9
+
+
 def test_an_assumed_completeness_is_called_an_assumption(noise: Path) -> None:
     done = run("estimate", "noise.tsv", "--method", "rules", cwd=noise)
     assert "(an assumption: no rule has enough confidence to estimate it)" in done.stdout
+
+
+def test_too_few_recovered_triples_are_called_the_reason_for_an_assumption(tmp_path: Path) -> None:
+    rows = [(f"a{i}", "r", f"b{i}") for i in range(9)]
+    back = [(t, r, h) for h, r, t in rows[:8]]
+    na.write_triples(na.KnowledgeGraph.from_labels(rows + back), tmp_path / "few.tsv")
+    done = run("estimate", "few.tsv", "--method", "rules", "--depth", "1", cwd=tmp_path)
+    assert "if train holds 80.0% of all true facts (an assumption: rules recover too few triples" in done.stdout
 
 
 # refusals
@@ -155,6 +198,14 @@ def test_an_assumed_completeness_is_called_an_assumption(noise: Path) -> None:
             "--threshold is for --method auto, not for rules",
         ),
         (("augment", "umls", "--threshold", "2", "-o", "x.tsv"), "threshold=2.0: must be above 0"),
+        (
+            ("augment", "umls", "--method", "rules", "--completeness", "0.8", "-o", "x.tsv"),
+            "--completeness is for --method auto, mixture, not for rules",
+        ),
+        (
+            ("augment", "umls", "--completeness", "1", "-o", "x.tsv"),
+            "completeness=1.0: must be above 0 and below 1",
+        ),
         (("augment", "umls", "--relation", "affect", "-o", "x.tsv"), "unknown relation 'affect'"),
         (("augment", "umls", "--quota", "affect=2", "-o", "x.tsv"), "unknown relation 'affect'"),
         (("augment", "umls", "--quota", "isa", "-o", "x.tsv"), "--quota isa: must be a relation and a number"),

@@ -187,14 +187,25 @@ def _cluster_lines(sample: Sample, source: TripleDistribution) -> Iterator[str]:
 
 
 def _evidence_lines(sample: Sample, source: Ranked) -> Iterator[str]:
-    """Yield the rating and the evidence; fields with names are JSON, so that no name can break a line."""
-    rating = "confidence" if sample.probability is None else "probability"
-    yield f"line\t{rating}\tsource\treason\tevidence\n"
-    confidences = source.confidence_of(sample.triples).tolist()
-    for line, (confidence, evidence) in enumerate(zip(confidences, _evidence(sample, source), strict=True), 1):
-        reason = json.dumps(evidence.reason, ensure_ascii=False)
-        triples = json.dumps(evidence.triples, ensure_ascii=False)
-        yield f"{line}\t{confidence!r}\t{evidence.source}\t{reason}\t{triples}\n"
+    """Yield the ratings and the evidence; a probability only if the confidences of the source are calibrated."""
+    is_calibrated = sample.probability is not None
+    probability = ("probability",) if is_calibrated else ()
+    yield _line("line", *probability, "confidence", "source", "reason", "rules", "evidence")
+    ratings = source.confidence_of(sample.triples).tolist()
+    for line, (rating, evidence) in enumerate(zip(ratings, _evidence(sample, source), strict=True), 1):
+        confidence = rating if evidence.confidence is None else evidence.confidence
+        numbers = (rating, confidence) if is_calibrated else (confidence,)
+        yield _line(line, *numbers, evidence.source, *_named(evidence))
+
+
+def _line(*fields: object) -> str:
+    return "\t".join(map(str, fields)) + "\n"
+
+
+def _named(evidence: Evidence) -> Iterator[str]:
+    """Yield the fields that contain names, as JSON, so that no name can break a line."""
+    for field in (evidence.reason, evidence.rules, evidence.triples):
+        yield json.dumps(field, ensure_ascii=False)
 
 
 def _evidence(sample: Sample, source: Ranked) -> Iterator[Evidence]:

@@ -18,6 +18,7 @@ from nnmfaug.cli.method_options import (
     RULE_METHODS,
     Amount,
     Clusters,
+    Completeness,
     Depth,
     MethodName,
     MethodOptions,
@@ -56,6 +57,7 @@ def augment(
     ] = False,
     depth: Depth = None,
     threshold: Threshold = None,
+    completeness: Completeness = None,
     clusters: Clusters = None,
     components: Annotated[
         str | None,
@@ -105,7 +107,9 @@ def augment(
     from nnmfaug.augmenters.output import sample_files, write_sample
 
     _refuse_pairs({"--quota": quotas, "--all": take_all, "--relation": relations, "--amount": amount})
-    options = MethodOptions(method, depth, threshold, clusters, components, clusterer, eps, smoothing, workers)
+    options = MethodOptions(
+        method, depth, threshold, clusters, components, clusterer, eps, smoothing, workers, completeness
+    )
     check_writable(out)
     check_files(sample_files(out), overwrite=overwrite)
     source = reading.read(graph)
@@ -162,7 +166,22 @@ def _generate(
     )
     if "selection" in manifest:
         say(f"note: {manifest['selection']['reason']}")
+    n_skipped = _skipped_bodies(sample.source)
+    if n_skipped:
+        bodies = count(n_skipped, "rule body", "rule bodies")
+        say(f"note: skipped {bodies} with too many paths; what rules with them conclude is missing")
     return sample, manifest
+
+
+def _skipped_bodies(dist: object) -> int:
+    """Count the bodies that were skipped when the rules behind a distribution were mined."""
+    from nnmfaug.augmenters.rules.rule_set import RuleEvidence
+    from nnmfaug.quality.mixture import MixtureEvidence
+
+    explainer = getattr(dist, "explainer", None)
+    if isinstance(explainer, MixtureEvidence):
+        return sum(map(_skipped_bodies, explainer.parts))
+    return explainer.rules.skipped if isinstance(explainer, RuleEvidence) else 0
 
 
 def _announce(augmenter: object, train: na.KnowledgeGraph) -> None:

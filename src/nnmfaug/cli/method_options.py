@@ -23,6 +23,8 @@ DEFAULTS: dict[str, object] = {"components": "8", "clusterer": "ward", "smoothin
 """Options of nnmf that may be typed for every method, because these values change nothing."""
 RULE_METHODS = ("auto", "rules", "mixture")
 """The methods that mine rules."""
+CALIBRATED_METHODS = ("auto", "mixture")
+"""The methods that estimate the probability of each triple, from the completeness of the graph."""
 DEFAULT_EPS = 0.5
 
 METHOD_HELP = (
@@ -60,6 +62,14 @@ Threshold = Annotated[
     float | None,
     typer.Option(metavar="P", help="Minimum estimated probability of a triple (method auto). Default: 0.5."),
 ]
+Completeness = Annotated[
+    float | None,
+    typer.Option(
+        metavar="Q",
+        help="Fraction of all true facts that train contains, if known (methods auto, mixture). "
+        "Default: estimated.",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -75,6 +85,7 @@ class MethodOptions:
     eps: float | None = None
     smoothing: float | None = None
     workers: int | None = None
+    completeness: float | None = None
 
     def __post_init__(self) -> None:
         self._check_methods()
@@ -93,12 +104,11 @@ class MethodOptions:
             return self._nnmf(train)
         augmenter: Any = self.method.make(train)
         if self.depth is not None:
-            rules = na.Rules(depth=self.depth)
-            if self.name == "rules":
-                return rules
-            others = (augmenter.generators or ())[1:]
-            augmenter = replace(augmenter, generators=(rules, *others))
-        return augmenter if self.threshold is None else replace(augmenter, threshold=self.threshold)
+            augmenter = self._with_depth(augmenter, train)
+        for option in ("threshold", "completeness"):
+            value = getattr(self, option)
+            augmenter = augmenter if value is None else replace(augmenter, **{option: value})
+        return augmenter
 
     def amount(self, text: str | None, n_train: int, *, least: int = 0) -> int | None:
         """Return the requested number of triples, or the method's default; None if the method decides it."""
@@ -109,6 +119,16 @@ class MethodOptions:
             msg = f"--amount {text}: less than one of {count(n_train, 'triple')}: give a number, such as 1"
             raise ValueError(msg)
         return n
+
+    def _with_depth(self, augmenter: Any, train: na.KnowledgeGraph) -> Any:  # noqa: ANN401  # as above
+        """Return the augmenter with another depth of its rules, which are the first of its generators."""
+        from nnmfaug.quality.auto import default_generators
+
+        if self.name == "rules":
+            return replace(augmenter, depth=self.depth)
+        generators: tuple[Any, ...] = augmenter.generators or default_generators(train)
+        rules = replace(generators[0], depth=self.depth)
+        return replace(augmenter, generators=(rules, *generators[1:]))
 
     def _nnmf(self, train: na.KnowledgeGraph) -> na.NNMFAug:
         default: Any = self.method.make(train)
@@ -132,7 +152,11 @@ class MethodOptions:
 
     def _check_methods(self) -> None:
         """Raise if an option does not belong to the method."""
-        owners: dict[str, tuple[str, ...]] = {"depth": RULE_METHODS, "threshold": ("auto",)}
+        owners: dict[str, tuple[str, ...]] = {
+            "depth": RULE_METHODS,
+            "threshold": ("auto",),
+            "completeness": CALIBRATED_METHODS,
+        }
         for option in ("clusters", "components", "clusterer", "eps", "smoothing", "workers"):
             owners[option] = ("nnmf",)
         for option, methods in owners.items():

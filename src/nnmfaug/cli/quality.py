@@ -20,7 +20,16 @@ from nnmfaug.cli.console import (
     say,
     table,
 )
-from nnmfaug.cli.method_options import METHOD_HELP, Amount, Clusters, Depth, MethodName, MethodOptions, Threshold
+from nnmfaug.cli.method_options import (
+    CALIBRATED_METHODS,
+    METHOD_HELP,
+    Amount,
+    Clusters,
+    Depth,
+    MethodName,
+    MethodOptions,
+    Threshold,
+)
 from nnmfaug.cli.reading import AsJson, Graph, Reading, train_of
 
 if TYPE_CHECKING:
@@ -85,7 +94,9 @@ def estimate(
     completeness: Annotated[
         float | None,
         typer.Option(
-            metavar="Q", help="Fraction of all true facts that the graph contains, if known. Default: estimated."
+            metavar="Q",
+            help="Fraction of all true facts that train contains, if known; auto and mixture also use it to rate "
+            "triples. Default: estimated.",
         ),
     ] = None,
     depth: Depth = None,
@@ -100,7 +111,8 @@ def estimate(
 
     If there are valid and test triples, the fraction that confirms the generated ones is reported, not used.
     """
-    options = MethodOptions(method, depth, threshold, clusters)
+    own_completeness = completeness if method in CALIBRATED_METHODS else None
+    options = MethodOptions(method, depth, threshold, clusters, completeness=own_completeness)
     source = reading.read(graph)
     train = train_of(source)
     n = options.amount(amount, len(train), least=1)
@@ -158,9 +170,10 @@ def _diagnose(
 
 
 def _show(
-    precision: na.PrecisionEstimate, diagnostics: Diagnostics | None, method: str, *, is_given: bool
+    precision: na.PrecisionEstimate, diagnostics: Diagnostics | None, method: MethodName, *, is_given: bool
 ) -> None:
-    names = ("confidence", "triples", "recovered", "precision")
+    rating = "probability" if method in CALIBRATED_METHODS else "confidence"
+    names = (rating, "triples", "recovered", "precision")
     columns: list[tuple[str, Justify]] = [(name, "right") for name in names]
     rows = [_band_row(band) for band in precision.bands]
     output().print(table(f"{method}, {count(precision.n, 'triple')}", columns, rows))
@@ -195,7 +208,9 @@ def _origin(completeness: float, *, is_given: bool) -> str:
 
     if is_given:
         return "as given"
-    if completeness in (MIN_COMPLETENESS, DEFAULT_COMPLETENESS):
+    if completeness == DEFAULT_COMPLETENESS:
+        return "an assumption: rules recover too few triples to estimate it"
+    if completeness == MIN_COMPLETENESS:
         return "an assumption: no rule has enough confidence to estimate it"
     return "estimated from the highest-confidence rules"
 
