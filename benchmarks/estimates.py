@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -53,9 +54,9 @@ def bands(probability: Array, true: Bools) -> tuple[Band, ...]:
 
 
 def calibration_error(probability: Array, true: Bools) -> float:
-    """Return the mean of |estimated − true| over bands, each weighted by its number of triples."""
+    """Return the mean of |estimated − true| over bands, each weighted by its number of triples; NaN for none."""
     if not len(probability):
-        return 0.0
+        return math.nan
     errors = [band.n * abs(band.estimated - band.true) for band in bands(probability, true)]
     return sum(errors) / len(probability)
 

@@ -14,6 +14,7 @@ truth is known: with the completeness given, and estimated. ``--only auto`` leav
 from __future__ import annotations
 
 import argparse
+import math
 import tarfile
 import warnings
 from collections.abc import Callable, Sequence
@@ -131,13 +132,13 @@ def measure_auto(splits: na.Splits, missing: na.KnowledgeGraph, false: na.Knowle
 
 
 def mean(values: Array | Bools) -> float:
-    """Return the mean of some values; 0 if there are none."""
-    return float(values.mean()) if len(values) else 0.0
+    """Return the mean of some values; NaN if there are none."""
+    return float(values.mean()) if len(values) else math.nan
 
 
 @dataclass(frozen=True)
 class FamilyRow:
-    """What ``auto`` adds to a synthetic graph.
+    """What ``auto`` adds to a synthetic graph; if that is nothing, it has no precision and no calibration error.
 
     Parameters
     ----------
@@ -149,6 +150,8 @@ class FamilyRow:
         Fraction of the missing facts that is added.
     error, error_of_all
         Calibration error of the added triples, and of all candidates.
+    true, expected
+        Number of true ones among all candidates, and the sum of their estimated probabilities.
     """
 
     added: float
@@ -157,12 +160,15 @@ class FamilyRow:
     recall: float
     error: float
     error_of_all: float
+    true: float
+    expected: float
 
     def __str__(self) -> str:
         return (
             f"{self.added:5,.0f} added: {self.precision:.4f}, estimated {self.estimated:.4f}, "
             f"recall {self.recall:.3f}, calibration error {self.error:.3f}, "
-            f"of all candidates {self.error_of_all:.3f}"
+            f"of all candidates {self.error_of_all:.3f}, of which {self.true:,.0f} are true, "
+            f"estimated {self.expected:,.0f}"
         )
 
 
@@ -184,19 +190,23 @@ def family_row(world: Incomplete, auto: na.Auto) -> FamilyRow:
     candidates = auto.mixture(world.given).fit(world.given)
     chosen = candidates.above(auto.threshold)
     true = world.is_true(chosen.triples)
+    true_candidates = world.is_true(candidates.triples)
     return FamilyRow(
         added=len(true),
         precision=mean(true),
         estimated=mean(chosen.confidence),
         recall=true.sum() / (len(world.truth) - len(world.given)),
         error=calibration_error(chosen.confidence, true),
-        error_of_all=calibration_error(candidates.confidence, world.is_true(candidates.triples)),
+        error_of_all=calibration_error(candidates.confidence, true_candidates),
+        true=int(true_candidates.sum()),
+        expected=float(candidates.confidence.sum()),
     )
 
 
 def mean_row(rows: Sequence[FamilyRow]) -> FamilyRow:
-    """Return the mean of each field."""
-    return FamilyRow(*(float(np.mean([getattr(row, field.name) for row in rows])) for field in fields(FamilyRow)))
+    """Return the mean of each field over the graphs that have it."""
+    columns = ([getattr(row, field.name) for row in rows] for field in fields(FamilyRow))
+    return FamilyRow(*(float(np.nanmean(column)) for column in columns))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import pytest
 
 import nnmfaug as na
 from estimates import bands, calibration_error, incomplete_families, without_people
-from generators import family_row, labelled_false
+from generators import FamilyRow, family_row, labelled_false, mean_row
 
 
 def test_bands_count_the_true_triples_of_each_tenth() -> None:
@@ -25,7 +25,6 @@ def test_the_calibration_error_weights_bands_by_their_triples() -> None:
     probability = np.array([0.2, 0.2, 0.2, 0.8])
     true = np.array([True, False, False, False])
     assert calibration_error(probability, true) == pytest.approx((3 * (1 / 3 - 0.2) + 0.8) / 4)
-    assert calibration_error(np.zeros(0), np.zeros(0, dtype=np.bool_)) == 0
 
 
 def test_probabilities_that_are_right_have_a_small_calibration_error_and_inflated_ones_a_large_one() -> None:
@@ -70,6 +69,18 @@ def test_a_row_of_a_synthetic_graph_counts_true_triples_of_auto() -> None:
     assert row.precision == pytest.approx(sum(true) / len(true))
     assert row.recall == pytest.approx(sum(true) / (len(world.truth) - len(world.given)))
     assert row.estimated == pytest.approx(listed.confidence.mean())
+    assert row.true >= sum(true)
+    assert row.expected >= listed.confidence.sum()
+
+
+def test_a_graph_to_which_nothing_is_added_counts_for_the_recall_and_not_for_the_precision() -> None:
+    world = next(incomplete_families(60, seed=0))
+    empty = family_row(world, na.Auto((na.Rules(min_support=10**6),), completeness=0.8))
+    assert (empty.added, empty.recall) == (0, 0)
+    full = FamilyRow(10, 0.9, 0.8, 0.4, 0.1, 0.1, 9, 8.0)
+    both = mean_row([empty, full])
+    assert (both.added, both.recall) == (5, 0.2)
+    assert (both.precision, both.estimated, both.error) == (0.9, 0.8, 0.1)
 
 
 def test_triples_labelled_false_are_read_from_the_chosen_parts_of_an_archive(tmp_path: Path) -> None:
