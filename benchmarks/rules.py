@@ -80,9 +80,9 @@ def left_out() -> None:
         median, high = np.quantile(differences, [0.5, 0.95])
         print(
             f"{name}: {pairs.one_step.sum():,} confidences of rules of one step, {equal}; "
-            f"{len(differences):,} of longer rules, {np.mean(differences > 0):.1%} different; relative difference: "
-            f"median {median:.2%} (bar {BARS['left-out']:.0%}), 95 % within {high:.2%}, all within "
-            f"{differences.max():.1%}; {pairs.n_vanished():,} of rules that vanish",
+            f"{len(differences):,} of longer rules, {np.mean(differences > 0):.1%} different; "
+            f"relative difference: median {median:.2%} (bar {BARS['left-out']:.0%}), 95 % within {high:.2%}, "
+            f"all within {differences.max():.1%}; {pairs.n_vanished():,} of rules that vanish",
             flush=True,
         )
 
