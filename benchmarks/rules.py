@@ -20,8 +20,8 @@ import numpy as np
 
 import nnmfaug as na
 from left_out import leave_out
-from nnmfaug.quality.auto import default_rules
 from nnmfaug.quality.calibration import Calibration, calibrate
+from nnmfaug.quality.default_rules import default_rules
 from nnmfaug.quality.holdout import refit
 from nnmfaug.quality.leave_one_out import leave_one_out
 from timing import seconds
