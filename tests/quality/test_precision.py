@@ -60,6 +60,16 @@ class TestKnownTruth:
         assert set(estimate.per_relation) <= set(world.given.vocabulary.relations)
         assert [band.low for band in bands] == sorted((band.low for band in bands), reverse=True)
 
+    def test_a_band_counts_what_its_precision_rests_on(self) -> None:
+        estimate = na.estimate_precision(na.Rules(), na.read_splits("nations").train, 50)
+        for band in estimate.bands:
+            assert band.recovered > 0.5 * band.precision * band.listed
+        assert estimate.low > 0.1
+
+    def test_the_completeness_of_a_method_is_that_of_its_estimate(self) -> None:
+        graph = na.family(60, seed=0).given
+        assert na.estimate_precision(na.Auto(completeness=0.6), graph).completeness == 0.6
+
 
 class TestSize:
     def test_the_default_is_the_whole_list(self) -> None:
@@ -183,5 +193,5 @@ def test_valid_and_test_confirm_the_estimate(name: str) -> None:
         triples = na.Rules().fit(splits.train).top(n).triples
         confirmed = (splits.valid.contains(triples) | splits.test.contains(triples)).mean()
         estimate = na.estimate_precision(na.Rules(), splits.train, n)
-        assert estimate.precision == pytest.approx(confirmed, abs=0.06)
+        assert estimate.precision == pytest.approx(confirmed, abs=0.07)
         assert estimate.low <= confirmed <= estimate.high

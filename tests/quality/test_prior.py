@@ -125,3 +125,14 @@ class TestFile:
 def test_a_graph_without_rules_has_a_prior_without_answers() -> None:
     graph = KnowledgeGraph.from_labels([("a", "r", "b"), ("c", "s", "d")])
     assert not len(fit_prior(graph).answers(np.array([[0, 0]]), heads=False).rows)
+
+
+def test_a_small_graph_believes_the_confidence_of_its_rules() -> None:
+    """Nine examples are too few to calibrate with, but not nothing."""
+    rows = [(f"p{i}", r, f"q{i}") for i in range(9) for r in ("spouse", "wife")]
+    graph = KnowledgeGraph.from_labels([*rows, ("x", "wife", "y")])
+    prior = fit_prior(graph)
+    ids = graph.vocabulary.entity_ids
+    answers = prior.answers(np.array([[ids["x"], graph.vocabulary.relation_ids["spouse"]]]), heads=False)
+    assert answers.entities.tolist() == [ids["y"]]
+    assert answers.probability == pytest.approx([9 / 15], rel=2 * TIE_BREAK)

@@ -20,6 +20,7 @@ import numpy as np
 from nnmfaug.augmenters.base import Evidence, Prior
 from nnmfaug.augmenters.translated_prior import with_names
 from nnmfaug.core.arrays import Array, Bools, Places
+from nnmfaug.core.checks import check_count
 from nnmfaug.evaluation.metrics import Ranks
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.splits import Splits
@@ -123,7 +124,7 @@ class Combined:
         scores = self._scores(query.pair, heads=query.heads)[0].cpu().numpy()
         scores[self.hidden_ids()] = -np.inf
         is_known = self.known.contains(query.complete(np.arange(len(scores))))
-        best = best_first(scores, min(n, len(scores) - len(self.hidden_ids())))
+        best = best_first(scores, min(check_count(n), len(scores) - len(self.hidden_ids())))
         probability = self._probability(scores, is_known, best)
         from_rules, evidence = self._rules(query, best)
         return [

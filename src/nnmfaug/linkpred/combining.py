@@ -170,8 +170,8 @@ def _best_candidates(batch: Batch, mix: Mix) -> tuple[Array, Bools]:
     """Return the log softmax of the best candidates of all queries, and whether each is the true answer."""
     scores = batch.combined(mix)
     log_softmax = scores - log_sum_exp(scores)[:, None]
-    n = min(N_BEST, scores.shape[1])
-    best = np.argpartition(-scores, n - 1, axis=1)[:, :n]
-    logs = np.take_along_axis(log_softmax, best, axis=1)
-    is_candidate = np.isfinite(logs)
-    return logs[is_candidate], (best == batch.targets[:, None])[is_candidate]
+    is_best = np.isfinite(scores)
+    if scores.shape[1] > N_BEST:  # of equal ones all or none, so that names do not decide
+        is_best &= scores > -np.partition(-scores, N_BEST, axis=1)[:, [N_BEST]]
+    rows, entities = np.nonzero(is_best)
+    return log_softmax[rows, entities], entities == batch.targets[rows]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nnmfaug.core.arrays import Array, Ids, IntArray, Places
-from nnmfaug.core.checks import require, unknown_name
+from nnmfaug.core.checks import check_count, require, unknown_name
 from nnmfaug.evaluation.metrics import Ranks
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import Vocabulary
@@ -78,7 +78,7 @@ class Trained:
         query = Query.of(names, head, relation, tail)
         scores = all_scores(self.model, query.entity, query.relation, heads=query.heads)
         scores[self.hidden_ids()] = -np.inf
-        best = best_first(scores, min(n, len(scores) - len(self.hidden)))
+        best = best_first(scores, min(check_count(n), len(scores) - len(self.hidden)))
         known = self.known.contains(query.complete(best))
         return [
             Answer(names.entities[x], float(scores[x]), is_known)

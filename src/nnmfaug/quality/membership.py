@@ -170,6 +170,20 @@ def fit_membership(recovery: Recovery, n_relations: int) -> Membership:
     return Membership(curve, slopes, offsets)
 
 
+def by_confidence(n_relations: int) -> Membership:
+    """Return the model that believes confidences as they are: a = c.
+
+    Examples
+    --------
+    >>> conclusions = Conclusions(np.array([0]), np.array([0]), np.array([0.25]))
+    >>> 1 / (1 + np.exp(-by_confidence(1).log_odds(conclusions)))
+    array([0.25])
+    """
+    no_steps = Steps(np.array([0.0, 1.0]), np.zeros(2))
+    shape = (n_relations, N_KINDS)
+    return Membership(Curve(no_steps, 0.0, 1.0), np.full(shape, 2.0), np.zeros(shape))  # the curve is a mean
+
+
 def cross_fitted(recovery: Recovery, n_relations: int) -> Array:
     """Return logit a of each conclusion, by a model that is fitted to the other folds."""
     log_odds = np.zeros(len(recovery))

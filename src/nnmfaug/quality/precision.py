@@ -42,6 +42,8 @@ from nnmfaug.quality.recovery import Conclusions, Recovery
 FACTOR = 2.0
 """If completeness is estimated, the interval allows for so many times more or fewer missing facts."""
 N_BANDS = 5
+ROUNDING = 1e-9
+"""Smaller differences of log-odds are due to rounding."""
 DEFAULT_FRACTION = 0.1
 """Number of triples drawn by default, as a fraction of the graph."""
 
@@ -57,7 +59,8 @@ class Band:
     n
         Number of generated triples.
     listed, recovered
-        Number of triples listed in this range while triples are left out, and how many of these are recovered.
+        Number of triples that are listed with the same log-odds while triples are left out, and how many of these
+        are recovered.
     precision
         Estimated precision.
     """
@@ -135,12 +138,13 @@ def estimate_precision(
     check_refits(fraction, n_refits)
     if n is not None:
         check_at_least("n", check_count(n), 1)
+    if completeness is None:
+        completeness = getattr(method, "completeness", None)
     rules = _only_rules(method, graph)
     if rules is not None:
         full, recovery, own_completeness = _leave_one_out(method, rules, graph, completeness)
     else:
-        dist = method.fit(graph, seed=seed)
-        size = _default_size(dist) if n is None else n
+        size = _default_size(method.fit(graph, seed=seed)) if n is None else n
         full, recovery = list_and_recover(
             method, graph, size, seed=seed, fraction=fraction, n_refits=n_refits, task="estimating precision"
         )
@@ -225,7 +229,7 @@ def _interval(
     The log-odds may be off by chance, since recovered triples are few; by log ``factor``, since q is uncertain;
     and the mean by as much as refits differ from each other.
     """
-    below, above = _uncertainty(recovery, confidence.min(initial=1.0))
+    below, above = _uncertainty(recovery, log_odds.min(initial=0.0))
     slack = log(factor)
     low = _mean(estimated_probability(log_odds + (below - slack), completeness))
     high = _mean(estimated_probability(log_odds + (above + slack), completeness))
@@ -233,12 +237,12 @@ def _interval(
     return max(low - spread, 0.0), min(high + spread, 1.0)
 
 
-def _uncertainty(recovery: Recovery, confidence: float) -> tuple[float, float]:
+def _uncertainty(recovery: Recovery, log_odds: float) -> tuple[float, float]:
     """Ends of a 95 % interval of the log-odds of being recovered, relative to its middle.
 
-    For all triples of at least this confidence together, so by chance alone.
+    For all triples of at least these log-odds together, so by chance alone.
     """
-    recovered = recovery.recovered[recovery.confidence >= confidence]
+    recovered = recovery.recovered[fit_steps(recovery)(recovery.confidence) >= log_odds - ROUNDING]
     n_recovered = int(recovered.sum())
     n_listed = len(recovered)
     low, high = jeffreys_interval(n_recovered, n_listed)
@@ -284,11 +288,14 @@ def _per_relation(full: Listed, probability: Array) -> dict[str, float]:
 def _bands(confidence: Array, probability: Array, recovery: Recovery) -> Iterator[Band]:
     """Split triples by confidence into bands of about equal size, the highest confidence first."""
     edges = _band_edges(confidence)
+    steps = fit_steps(recovery)
+    rated = steps(recovery.confidence)
     for low, high in reversed(list(itertools.pairwise(edges))):
         rows = _within(confidence, low, high, closed=high == edges[-1])
         if not rows.any():
             continue
-        listed = _within(recovery.confidence, low, high, closed=high == edges[-1])
+        lowest, highest = steps(np.array([low, high]))
+        listed = (rated >= lowest - ROUNDING) & (rated <= highest + ROUNDING)
         yield Band(
             low=low,
             high=high,

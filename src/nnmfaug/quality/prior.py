@@ -1,10 +1,10 @@
 """The prior of rules: the estimated probability of every answer to a query, from train alone.
 
-``augment`` lists the conclusions worth adding. A prediction must rank all answers, so here nothing is cut: rules
-of little support and confidence are applied, too. The probability of an answer is a, that of a triple like it to
-be in the graph (:mod:`nnmfaug.quality.membership`), which leaving out every train triple, one at a time, measures.
-Unlike the estimated probability π of new triples it does not need the completeness of the graph. A triple of
-train has the probability that it would have if it were missing.
+``augment`` lists the conclusions worth adding. A prediction must rank all answers, so here little is cut: rules
+of little support and confidence are applied, too, the best 100,000. The probability of an answer is a, that of a
+triple like it to be in the graph (:mod:`nnmfaug.quality.membership`), which leaving out every train triple, one
+at a time, measures. Unlike the estimated probability π of new triples it does not need the completeness of the
+graph. A triple of train has the probability that it would have if it were missing.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from nnmfaug.augmenters.base import Answers, Evidence
 from nnmfaug.augmenters.rules.combining import N_BEST
 from nnmfaug.augmenters.rules.queries import Answering, answering
 from nnmfaug.augmenters.rules.rule_set import RuleSet
-from nnmfaug.augmenters.rules.walks import Walks
+from nnmfaug.augmenters.rules.walks import Walks, WalksFrom
 from nnmfaug.core.arrays import Ids
 from nnmfaug.core.elementary import expit
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.quality.default_rules import default_rules
 from nnmfaug.quality.leave_one_out import leave_one_out_of
-from nnmfaug.quality.membership import Membership, fit_membership
+from nnmfaug.quality.membership import MIN_RECOVERED, Membership, by_confidence, fit_membership
 from nnmfaug.quality.recovery import Conclusions
 
 MIN_SUPPORT = 2
@@ -86,13 +86,13 @@ class RulePrior:
         """Return the best rules behind each row of ids, shape (n, 3); empty evidence if there are none."""
         ids = np.asarray(triples, dtype=np.int32).reshape(-1, 3)
         self.graph.vocabulary.check_ids(ids)
-        return [self._explain_one(*triple) for triple in ids.tolist()]
+        walks = {head: self._walks.leaving(np.array([head])) for head in np.unique(ids[:, 0]).tolist()}
+        return [self._explain_one(walks[head], relation, tail) for head, relation, tail in ids.tolist()]
 
-    def _explain_one(self, head: int, relation: int, tail: int) -> Evidence:
-        order = self.rules.order()
-        walks = self._walks.leaving(np.array([head]))
+    def _explain_one(self, walks: WalksFrom, relation: int, tail: int) -> Evidence:
+        head = int(walks.starts[0])
         best: list[int] = []
-        for rule in order[self.rules.table.heads[order] == relation].tolist():
+        for rule in self.rules.by_relation.get(relation, ()):
             if tail in walks.along(self.rules.path(rule)).indices:
                 best.append(rule)
             if len(best) == N_BEST:
@@ -113,4 +113,6 @@ def fit_prior(graph: KnowledgeGraph) -> RulePrior:
     lenient = replace(method, min_support=MIN_SUPPORT, min_confidence=MIN_CONFIDENCE, max_rules=MAX_RULES)
     all_rules = lenient.mine(graph)
     _, recovery = leave_one_out_of(method, method.select(all_rules))
+    if recovery.n_recovered < MIN_RECOVERED:  # too few to improve on the confidence of the rules
+        return RulePrior(all_rules, by_confidence(graph.n_relations))
     return RulePrior(all_rules, fit_membership(recovery, graph.n_relations))

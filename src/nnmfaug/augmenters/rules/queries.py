@@ -112,13 +112,6 @@ class RuleQueries:
     rules: RuleSet
 
     @cached_property
-    def _by_relation(self) -> dict[int, list[int]]:
-        """The rules for each relation, the highest confidence first."""
-        order = self.rules.order()
-        heads = self.rules.table.heads[order]
-        return {relation: order[heads == relation].tolist() for relation in np.unique(heads).tolist()}
-
-    @cached_property
     def _walks(self) -> Walks:
         return Walks(self.rules.steps)
 
@@ -154,7 +147,7 @@ class RuleQueries:
         known_rows, known_stops = steps.stops_of(step, starts)
         table = _AnswerTable(len(starts), steps.n, known_rows * steps.n + known_stops)
         walks = self._walks.leaving(starts)
-        for rule in self._by_relation.get(relation, ()):
+        for rule in self.rules.by_relation.get(relation, ()):
             path = self.rules.path(rule)
             walked = walks.along(self._reverse(path) if heads else path)
             table.add(walked, rule, float(self.rules.confidence[rule]))

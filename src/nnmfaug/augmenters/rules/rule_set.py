@@ -74,6 +74,13 @@ class RuleSet:
         """Return the numbers of the rules by descending confidence, then by descending support."""
         return np.lexsort((-self.table.support, -self.confidence))
 
+    @cached_property
+    def by_relation(self) -> dict[int, list[int]]:
+        """The rules for each relation, by descending confidence."""
+        order = self.order()
+        heads = self.table.heads[order]
+        return {relation: order[heads == relation].tolist() for relation in np.unique(heads).tolist()}
+
     def path(self, rule: int | np.intp) -> tuple[int, ...]:
         """Return the steps of a rule's body."""
         return tuple(step for step in self.table.bodies[rule].tolist() if step >= 0)

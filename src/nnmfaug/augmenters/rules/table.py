@@ -106,7 +106,8 @@ class Threshold:
 
         The bodies from h to t remain, and the support is one less. If the body is r⁻¹, a symmetric rule, then
         (h, r, t) is itself the body of (t, r, h): the support is two less, and the size one. The other bodies that
-        contain (h, r, t) are not looked for. 0 if the rule does not pass the threshold any more.
+        contain (h, r, t) are not looked for; neither are, with ``pca``, the bodies of h that leave the PCA size if
+        (h, r, t) is its only triple. 0 if the rule does not pass the threshold any more.
         """
         is_symmetric = table.bodies[:, 0] == table.heads + n_relations
         if table.bodies.shape[1] > 1:
