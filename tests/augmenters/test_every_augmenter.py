@@ -179,7 +179,7 @@ def test_names_that_train_does_not_use_change_nothing(name: str) -> None:
 def test_names_that_train_does_not_use_do_not_change_how_deep_rules_go() -> None:
     dense = na.read_splits("kinships").train
     wider = dense.with_vocabulary(dense.vocabulary.union(na.Vocabulary.from_names(map(str, range(2000)), ["z"])))
-    assert default_generators(wider) == default_generators(dense) == (na.Rules(depth=2),)
+    assert default_generators(wider) == default_generators(dense) == (na.Rules(depth=2, combine="fading"),)
 
 
 class TestListed:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 import nnmfaug as na
@@ -50,6 +52,9 @@ def test_the_curve_rises_without_steps_where_the_isotonic_one_has_some() -> None
     recovery = recovery_of(alike(np.zeros(3000), confidence), rng.random(3000) < confidence, fraction=1.0)
     grid = np.linspace(0.01, 0.99, 99)
     assert (np.diff(fit_steps(recovery)(grid)) == 0).any()
+    assert np.array_equal(
+        fit_curve(replace(recovery, fraction=0.5))(grid), fit_steps(replace(recovery, fraction=0.5))(grid)
+    )
     curve = fit_curve(recovery)(grid)
     assert (np.diff(curve) > 0).all()
     assert np.abs(1 / (1 + np.exp(-curve)) - grid).max() < 0.1

@@ -50,9 +50,9 @@ def estimate_completeness(graph: KnowledgeGraph) -> float:
     Examples
     --------
     >>> import nnmfaug as na
-    >>> splits = na.split(na.family(200, seed=0).truth, valid=0.1, test=0.1, seed=0)
+    >>> splits = na.split(na.family(200, seed=1).truth, valid=0, test=0.2, seed=0)
     >>> round(na.estimate_completeness(splits.train), 2)
-    0.82
+    0.79
     """
     _, recovery = leave_one_out(default_rules(graph), graph)
     return completeness_of(recovery, graph.n_relations)

@@ -12,9 +12,9 @@ gives the probability that a triple outside the graph is true (:mod:`nnmfaug.qua
     logit a = β_g · f(c) + α_g,        β_g ≥ 0.
 
 f(c)
-    A rising function of confidence alone, the mean of two: isotonic regression of *recovered* on c, as log-odds,
-    and logistic regression of *recovered* on logit c; both minus log s. The first follows the counts but has
-    steps, the second has none.
+    A rising function of confidence alone: isotonic regression of *recovered* on c, as log-odds, minus log s. For
+    rules, the mean of this and logistic regression of *recovered* on logit c: the first follows the counts but
+    has steps, the second has none.
 β_g, α_g
     Slope and offset of the group. They are a common value plus a deviation per group, fitted by logistic
     regression with an L2 penalty, so that a group with few triples stays close to the common value and an
@@ -37,6 +37,8 @@ MIN_RECOVERED = 20
 """With fewer recovered triples, nothing is estimated for single triples."""
 WIDE_VARIANCE = 100.0
 """Prior variance of a slope that many triples determine."""
+SMOOTHNESS = 0.5
+"""Weight of the logistic regression in f."""
 BOUNDS = 1e-4, 1 - 1e-6
 """Confidences beyond these count as these, so that they have log-odds."""
 IMPOSSIBLE_LOG_ODDS = -20.0
@@ -71,7 +73,7 @@ class Steps:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """f above: the mean of isotonic and logistic regression on confidence.
+    """f above: isotonic regression, or its mean with logistic regression on confidence.
 
     Parameters
     ----------
@@ -79,16 +81,19 @@ class Curve:
         The isotonic regression.
     constant, slope
         The logistic one, constant + slope · logit c.
+    smoothness
+        Weight of the logistic one, from 0 to 1.
     """
 
     steps: Steps
-    constant: float
-    slope: float
+    constant: float = 0.0
+    slope: float = 0.0
+    smoothness: float = 0.0
 
     def __call__(self, confidence: Array) -> Array:
         """Log-odds for each confidence."""
         smooth = self.constant + self.slope * _log_odds(confidence)
-        mean: Array = (self.steps(confidence) + smooth) / 2
+        mean: Array = (1 - self.smoothness) * self.steps(confidence) + self.smoothness * smooth
         return mean
 
 
@@ -132,11 +137,15 @@ def fit_steps(recovery: Recovery) -> Steps:
 
 
 def fit_curve(recovery: Recovery) -> Curve:
-    """Fit f; both outcomes must occur."""
+    """Fit f; both outcomes must occur.
+
+    What refits list may have confidences of any scale, with a jump at 1: there f has steps only.
+    """
+    if recovery.fraction < 1:
+        return Curve(fit_steps(recovery))
     columns = Columns.without_groups(_log_odds(recovery.confidence)[None])
     fitted = fit_logistic(columns, recovery.recovered, WIDE_VARIANCE)
-    constant = fitted.constant - float(log(recovery.fraction))
-    return Curve(fit_steps(recovery), constant, max(float(fitted.common[0]), 0.0))
+    return Curve(fit_steps(recovery), fitted.constant, max(float(fitted.common[0]), 0.0), SMOOTHNESS)
 
 
 def _log_odds(confidence: Array) -> Array:
@@ -181,7 +190,7 @@ def by_confidence(n_relations: int) -> Membership:
     """
     no_steps = Steps(np.array([0.0, 1.0]), np.zeros(2))
     shape = (n_relations, N_KINDS)
-    return Membership(Curve(no_steps, 0.0, 1.0), np.full(shape, 2.0), np.zeros(shape))  # the curve is a mean
+    return Membership(Curve(no_steps, slope=1.0, smoothness=1.0), np.ones(shape), np.zeros(shape))
 
 
 def cross_fitted(recovery: Recovery, n_relations: int) -> Array:
@@ -208,7 +217,7 @@ def _constant(recovery: Recovery, n_relations: int) -> Membership:
     is_enough = recovery.n_recovered >= MIN_RECOVERED
     offset = steps.log_odds[-1] if is_enough else IMPOSSIBLE_LOG_ODDS - log(recovery.fraction)
     shape = (n_relations, N_KINDS)
-    return Membership(Curve(steps, 0.0, 0.0), np.zeros(shape), np.full(shape, offset))
+    return Membership(Curve(steps), np.zeros(shape), np.full(shape, offset))
 
 
 def _table(values: Array, groups: Ids, n_relations: int) -> Array:

@@ -36,7 +36,7 @@ def write_prior(prior: RulePrior, draft: Path) -> None:
         **{name: getattr(table, name) for name in COUNTS},
         "threshold": np.array(numbers, dtype=np.float64),
         "steps": np.stack([curve.steps.confidence, curve.steps.log_odds]),
-        "curve": np.array([curve.constant, curve.slope]),
+        "curve": np.array([curve.constant, curve.slope, curve.smoothness]),
         "slopes": membership.slopes,
         "offsets": membership.offsets,
     }
@@ -88,8 +88,8 @@ def _membership(arrays: Arrays, n_relations: int) -> Membership:
     is_rising = (np.diff(steps) >= 0).all() and (steps[0] >= 0).all()
     require(bool(is_rising), "steps: must be rising")
     curve = arrays["curve"]
-    good_curve = curve.shape == (2,) and bool(np.isfinite(curve).all()) and curve[1] >= 0
-    require(good_curve, "curve: must be a number and a slope from 0")
+    good_curve = curve.shape == (3,) and bool(np.isfinite(curve).all()) and curve[1] >= 0 and 0 <= curve[2] <= 1
+    require(good_curve, "curve: must be a number, a slope from 0, and a smoothness from 0 to 1")
     for name in ("slopes", "offsets"):
         is_good = arrays[name].shape == (n_relations, N_KINDS) and bool(np.isfinite(arrays[name]).all())
         require(is_good, f"{name}: must be {n_relations} × {N_KINDS} numbers")
