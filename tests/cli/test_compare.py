@@ -54,11 +54,12 @@ def test_the_mrr_of_groups_of_test_triples_follows_the_verdicts(folder: Path) ->
     lines = text[text.index("\nduplicate: filtered MRR") :].splitlines()
     for key in ("by_seen", "by_derivable"):
         for group in document[key]:
-            (line,) = [line for line in lines if line.startswith(f" {group['name']} ")]
+            name = group["name"][:13]  # a narrow terminal wraps names, not numbers
+            (line,) = [line for line in lines if line.startswith(f" {name}")]
             means = [group["differences"][0]["baseline_mean"], *(each["mean"] for each in group["differences"])]
             expected = [str(group["n_triples"]), *(f"{mean:.4f}" for mean in means)]
-            assert line.removeprefix(f" {group['name']} ").split() == expected
-    assert any(line.startswith(" rarer entity in >20 train triples  ") for line in lines)
+            assert line.split()[-len(expected) :] == expected
+    assert any(line.startswith(" rarer entity") for line in lines)
 
 
 def test_all_numbers_are_in_comparison_json(folder: Path) -> None:

@@ -73,7 +73,7 @@ def _strata_table(document: Mapping[str, Any], comparison: Comparison) -> Table:
         differences = group["differences"]
         means = [differences[0]["baseline_mean"], *(each["mean"] for each in differences)]
         rows.append([name, f"{group['n_triples']:,}", *(f"{mean:.4f}" for mean in means)])
-    return table("filtered MRR by what train contains about a test triple", columns, rows)
+    return table("filtered MRR by what train contains about a test triple", columns, rows, wrap=True)
 
 
 def _strata(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -91,12 +91,20 @@ def output() -> Console:
     return console if console.is_terminal or "COLUMNS" in os.environ else Console(highlight=False, width=160)
 
 
-def table(title: str, columns: Sequence[tuple[str, Justify]], rows: Sequence[Sequence[str]]) -> Table:
-    """Make a table; cells are text, never markup."""
+def table(
+    title: str, columns: Sequence[tuple[str, Justify]], rows: Sequence[Sequence[str]], *, wrap: bool = False
+) -> Table:
+    """Make a table; cells are text, never markup.
+
+    On a narrow terminal text is cut, or wrapped if so wished; then numbers, which are on the right, stay whole.
+    """
     heading = Text(plain(title), style="bold")
     grid = Table(title=heading, title_justify="left", header_style="bold", box=None)
-    for name, justify in columns:
-        grid.add_column(name, justify=justify, overflow="ellipsis", no_wrap=True, min_width=len(name))
+    for place, (name, justify) in enumerate(columns):
+        cells = [row[place] for row in rows] if justify == "right" else []
+        width = max(map(len, [name, *cells]))
+        no_wrap = not wrap or justify == "right"
+        grid.add_column(name, justify=justify, overflow="ellipsis", no_wrap=no_wrap, min_width=width)
     for row in rows:
         grid.add_row(*(Text(plain(cell)) for cell in row))
     return grid
