@@ -28,7 +28,7 @@ demo: setup  ## the main job on UMLS, a graph that needs no download
 	$(BIN)/nnmfaug augment demo/umls -o demo/extra.tsv
 	@head -5 demo/extra.tsv
 	$(BIN)/nnmfaug compare demo/umls --model transe --epochs 40 --seeds 3 --threads 1 -o demo/runs
-	$(BIN)/nnmfaug predict demo/runs --head virus --relation affects --top 5
+	$(BIN)/nnmfaug predict demo/runs --arm combined --head virus --relation affects --top 5
 
 test: check  ## everything a change must pass
 	$(BIN)/python -m pytest -n 2 --dist worksteal
