@@ -90,8 +90,8 @@ def confidences_of(mined: na.RuleSet, rules: na.RuleSet, numbers: Ids) -> Array:
     order = np.argsort(keys)
     wanted = _keys(rules)[numbers]
     places = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
-    found = order[places]
-    confidences: Array = np.where(keys[found] == wanted, mined.confidence[found], 0.0)
+    candidates = order[places]
+    confidences: Array = np.where(keys[candidates] == wanted, mined.confidence[candidates], 0.0)
     return confidences
 
 

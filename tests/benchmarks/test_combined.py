@@ -59,8 +59,8 @@ def test_intervals_are_those_of_a_comparison_with_all_arms(tmp_path: Path, natio
             places = rng.integers(1, 9, size=(len(nations.test), 2)).astype(np.float64)
             save_run(na.Run(arm, seed, na.Ranks(filtered=places, raw=places)), tmp_path)
     expected = na.compare(na.load_runs(tmp_path), "auto").row("combined")
-    found = cells(tmp_path)["combined − auto"]
-    difference, low, _, high = found.replace("(", "").replace(")", "").split()
+    cell = cells(tmp_path)["combined − auto"]
+    difference, low, _, high = cell.replace("(", "").replace(")", "").split()
     assert float(difference) == pytest.approx(expected.difference, abs=6e-4)
     assert [float(low), float(high)] == pytest.approx([expected.low, expected.high], abs=0.004)
 

@@ -72,8 +72,8 @@ def test_derivable_triples_are_compared_apart(splits: na.Splits) -> None:
     groups = breakdown(runs, splits, by=derivable_strata(derivable))
     assert [group.name for group in groups] == ["derivable by rules", "not derivable by rules"]
     for group, mask in zip(groups, (derivable, ~derivable), strict=True):
-        own = [contributions(run.ranks.filtered, "mrr")[mask].mean() for run in runs if run.arm == "arm"]
-        assert group.differences[0].mean == pytest.approx(np.mean(own))
+        means = [contributions(run.ranks.filtered, "mrr")[mask].mean() for run in runs if run.arm == "arm"]
+        assert group.differences[0].mean == pytest.approx(np.mean(means))
         assert group.n_triples == mask.sum()
 
 

@@ -34,7 +34,7 @@ def test_a_triple_is_derivable_if_a_body_joins_its_entities() -> None:
 
 
 def test_triples_may_be_numbered_in_their_own_way(family: na.Splits) -> None:
-    own = na.KnowledgeGraph.from_labels(family.test.labels())
-    assert own.vocabulary != family.vocabulary
+    renumbered = na.KnowledgeGraph.from_labels(family.test.labels())
+    assert renumbered.vocabulary != family.vocabulary
     expected = na.find_derivable(family.train, family.test).tolist()
-    assert na.find_derivable(family.train, own).tolist() == expected
+    assert na.find_derivable(family.train, renumbered).tolist() == expected

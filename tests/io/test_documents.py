@@ -1,4 +1,4 @@
-"""A document comes back as it was written; anything else is refused with the field that is wrong."""
+"""A document is read as it was written; anything else is refused with the field that is wrong."""
 
 from __future__ import annotations
 

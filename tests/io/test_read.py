@@ -168,6 +168,6 @@ def test_an_entity_does_not_pass_for_a_relation(tmp_path: Path) -> None:
 def test_a_file_that_the_system_does_not_let_read_is_an_error_that_names_it() -> None:
     path = Path("/proc/self/mem")
     if not path.exists():
-        pytest.skip("needs Linux")
+        pytest.skip("this system has no /proc/self/mem, which exists and cannot be read")
     with pytest.raises(DataError, match=r"/proc/self/mem: cannot be read"):
         read_any(path)

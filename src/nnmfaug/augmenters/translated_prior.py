@@ -48,9 +48,9 @@ class TranslatedPrior:
     names: Vocabulary
 
     def __post_init__(self) -> None:
-        own = self.prior.graph.vocabulary
-        missing = [name for name in own.entities if name not in self.names.entity_ids]
-        missing += [name for name in own.relations if name not in self.names.relation_ids]
+        prior_names = self.prior.graph.vocabulary
+        missing = [name for name in prior_names.entities if name not in self.names.entity_ids]
+        missing += [name for name in prior_names.relations if name not in self.names.relation_ids]
         require(not missing, f"the prior has names that the model does not have, such as {missing[:1]}")
 
     @cached_property

@@ -157,8 +157,8 @@ class Combined:
         from_rules[entities] = self.mix.from_rules(probability)
         proposed = best[np.isin(best, entities)]
         evidence = prior.explain(query.complete(proposed))
-        given = {x: each for x, each in zip(proposed.tolist(), evidence, strict=True) if each.reason}
-        return from_rules, given
+        by_entity = {x: each for x, each in zip(proposed.tolist(), evidence, strict=True) if each.reason}
+        return from_rules, by_entity
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write ``combined.json``, ``known.npz``, ``prior.npz`` and, if there is a model, its folder ``model``.

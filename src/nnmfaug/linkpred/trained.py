@@ -119,10 +119,10 @@ class Query(NamedTuple):
     def complete(self, entities: Places) -> IntArray:
         """Return the triples with each of these entities on the missing side, shape (n, 3)."""
         triples = np.empty((len(entities), 3), dtype=np.int32)
-        missing, given = (0, 2) if self.heads else (2, 0)
-        triples[:, missing] = entities
+        answer_column = 0 if self.heads else 2
+        triples[:, answer_column] = entities
         triples[:, 1] = self.relation
-        triples[:, given] = self.entity
+        triples[:, 2 - answer_column] = self.entity
         return triples
 
 
