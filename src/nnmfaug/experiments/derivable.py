@@ -6,12 +6,11 @@ import numpy as np
 
 from nnmfaug.augmenters.rules.joins import pairs_of
 from nnmfaug.augmenters.rules.rule_set import RuleSet
-from nnmfaug.augmenters.rules.rules import Rules
 from nnmfaug.core.arrays import Bools, Ids
 from nnmfaug.core.progress import report
 from nnmfaug.graph.keys import SortedKeys
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.quality.auto import default_generators
+from nnmfaug.quality.default_rules import default_rules
 
 
 def find_derivable(train: KnowledgeGraph, triples: KnowledgeGraph) -> Bools:
@@ -27,15 +26,7 @@ def find_derivable(train: KnowledgeGraph, triples: KnowledgeGraph) -> Bools:
     >>> bool(na.find_derivable(splits.train, splits.test).mean() > 0.8)
     True
     """
-    triples = triples.with_vocabulary(train.vocabulary)
-    derivable = np.zeros(len(triples), dtype=np.bool_)
-    for rules in _rules(train):
-        derivable |= _concluded(rules.mine(train), triples)
-    return derivable
-
-
-def _rules(train: KnowledgeGraph) -> list[Rules]:
-    return [generator for generator in default_generators(train) if isinstance(generator, Rules)]
+    return _concluded(default_rules(train).mine(train), triples.with_vocabulary(train.vocabulary))
 
 
 def _concluded(rules: RuleSet, triples: KnowledgeGraph) -> Bools:

@@ -87,9 +87,7 @@ class Combined:
         """Choose T, w and ε on valid, where filtered ranks leave out train and valid; test is not used."""
         from nnmfaug.linkpred.combining import combine
 
-        none = KnowledgeGraph(splits.vocabulary, splits.test.triples[:0])
-        seen = replace(splits, test=none).together()
-        combined = combine(trained, prior, splits.valid, known=seen)
+        combined = combine(trained, prior, splits.valid, known=splits.train_and_valid())
         return replace(combined, known=splits.together().with_vocabulary(combined.known.vocabulary))
 
     def rank(self, triples: KnowledgeGraph, *, known: KnowledgeGraph | None = None) -> Ranks:
