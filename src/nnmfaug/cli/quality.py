@@ -75,7 +75,7 @@ def rules(
         rule_set = na.Rules(depth=depth, min_support=min_support, min_confidence=min_confidence).mine(train)
     order = rule_set.order()
     if relation_ids:
-        order = order[np.isin(rule_set.table.heads[order], relation_ids)]
+        order = order[np.isin(rule_set.relation[order], relation_ids)]
     rows = [_rule_row(rule_set, i) for i in order[:top].tolist()]
     if as_json:
         print_json({"rules": rows, "found": len(order), "skipped_bodies": rule_set.skipped})
@@ -141,8 +141,8 @@ def _relation_id(name: str, train: na.KnowledgeGraph) -> int:
 def _rule_row(rule_set: na.RuleSet, i: int) -> RuleRow:
     return {
         "confidence": float(rule_set.confidence[i]),
-        "support": int(rule_set.table.support[i]),
-        "pairs": int(rule_set.table.sizes[i]),
+        "support": int(rule_set.support[i]),
+        "pairs": int(rule_set.sizes[i]),
         "rule": rule_set.describe(i),
     }
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from nnmfaug.augmenters.rules.constant_queries import ConstantQueries
+from nnmfaug.augmenters.rules.constant_rules import ConstantRules
 from nnmfaug.augmenters.rules.joins import pairs_of
+from nnmfaug.augmenters.rules.path_rules import PathRules
 from nnmfaug.augmenters.rules.rule_set import RuleSet
 from nnmfaug.core.arrays import Bools, Ids
 from nnmfaug.core.progress import report
@@ -16,8 +19,8 @@ from nnmfaug.quality.default_rules import default_rules
 def find_derivable(train: KnowledgeGraph, triples: KnowledgeGraph) -> Bools:
     """Return whether some rule that is mined from train concludes each triple, shape (n_triples,).
 
-    The rules are those of :class:`~nnmfaug.Auto`: paths of up to three steps if train is small and sparse, of two
-    otherwise, with a confidence of at least .05. All of them are applied, whatever their number of conclusions.
+    The rules are those of :class:`~nnmfaug.Auto`, paths and rules with constants, with a confidence of at least .05.
+    All of them are applied, whatever their number of conclusions.
 
     Examples
     --------
@@ -34,13 +37,26 @@ def _concluded(rules: RuleSet, triples: KnowledgeGraph) -> Bools:
     heads, relations, tails = triples.triples.astype(np.int64).T
     pair_keys = heads * triples.n_entities + tails
     concluded = np.zeros(len(triples), dtype=np.bool_)
-    bodies = _relations_by_body(rules, relations)
+    concluded |= _concluded_with_constants(rules.constants, triples)
+    bodies = _relations_by_body(rules.paths, relations)
     for done, (path, path_relations) in enumerate(bodies.items(), 1):
         report("test triples that rules conclude", done, len(bodies))
         rows = np.flatnonzero(np.isin(relations, path_relations) & ~concluded)
         if len(rows):
             x, y = pairs_of(rules.steps, path)
             concluded[rows] = _are_among(pair_keys[rows], x * triples.n_entities + y)
+    return concluded
+
+
+def _concluded_with_constants(rules: ConstantRules, triples: KnowledgeGraph) -> Bools:
+    """Whether a rule with constants concludes each triple."""
+    concluded = np.zeros(len(triples), dtype=np.bool_)
+    queries = ConstantQueries(rules)
+    ids = triples.triples.astype(np.int64)
+    pairs, places = np.unique(ids[:, :2], axis=0, return_inverse=True)
+    cells = places.ravel() * triples.n_entities + ids[:, 2]
+    for answers in queries.answer(pairs, heads=False):
+        concluded |= _are_among(cells, answers.rows * triples.n_entities + answers.entities)
     return concluded
 
 
@@ -53,7 +69,7 @@ def _are_among(keys: Ids, others: Ids) -> Bools:
     return is_among[places]
 
 
-def _relations_by_body(rules: RuleSet, relations: Ids) -> dict[tuple[int, ...], list[int]]:
+def _relations_by_body(rules: PathRules, relations: Ids) -> dict[tuple[int, ...], list[int]]:
     """Return for each body the relations that it concludes, of those given; the most reliable rules first."""
     bodies: dict[tuple[int, ...], list[int]] = {}
     wanted = set(relations.tolist())

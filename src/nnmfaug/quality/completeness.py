@@ -54,8 +54,8 @@ def estimate_completeness(graph: KnowledgeGraph) -> float:
     >>> round(na.estimate_completeness(splits.train), 2)
     0.79
     """
-    _, recovery = leave_one_out(default_rules(graph), graph)
-    return completeness_of(recovery, graph.n_relations)
+    measured = leave_one_out(default_rules(graph), graph)
+    return completeness_of(measured.recovery, graph.n_relations)
 
 
 def completeness_of(recovery: Recovery, n_relations: int) -> float:
@@ -67,8 +67,8 @@ def completeness_of(recovery: Recovery, n_relations: int) -> float:
 
 def highest_confidence_completeness(recovery: Recovery, n_relations: int) -> float:
     """Estimate q from the highest-confidence conclusions alone, as if these were all true."""
-    recovered = recovery.recovered[_highest_confidence(recovery, n_relations)]
-    rate = (recovered.sum() + 0.5) / (len(recovered) + 1)
+    highest = recovery.take(_highest_confidence(recovery, n_relations))
+    rate = (highest.n_recovered + 0.5) / (highest.n_listed + 1)
     return float(expit(logit(rate) - log(recovery.fraction)))
 
 
@@ -78,7 +78,7 @@ def _highest_confidence(recovery: Recovery, n_relations: int) -> Bools:
     if not np.ptp(score):  # too few recovered triples for a model
         score = recovery.confidence
     order = np.argsort(-score, kind="stable")
-    n_recovered = np.cumsum(recovery.recovered[order])
+    n_recovered = np.cumsum((recovery.weight * recovery.recovered)[order])
     enough = int(np.searchsorted(n_recovered, TOP_FRACTION * recovery.n_recovered))
     lowest = score[order[min(enough, len(order) - 1)]]
     return np.asarray(score >= lowest)

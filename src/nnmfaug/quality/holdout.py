@@ -68,11 +68,7 @@ def refit(
     report(task, n_refits, n_refits)
     number = np.repeat(np.arange(n_refits), [len(conclusions) for conclusions, _ in parts])
     recovered = np.concatenate([recovered for _, recovered in parts])
-    conclusions = Conclusions(
-        relation=np.concatenate([part.relation for part, _ in parts]),
-        kind=np.concatenate([part.kind for part, _ in parts]),
-        confidence=np.concatenate([part.confidence for part, _ in parts]),
-    )
+    conclusions = Conclusions.join([part for part, _ in parts])
     return Recovery(conclusions, recovered, number, fraction)
 
 

@@ -20,17 +20,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnmfaug.augmenters.listed import Listed
-from nnmfaug.augmenters.rules.rule_set import RuleSet
+from nnmfaug.augmenters.rules.combining import Conclusions as RuleConclusions
+from nnmfaug.augmenters.rules.rule_set import N_RULE_KINDS, RuleSet
 from nnmfaug.augmenters.rules.rules import Rules
-from nnmfaug.core.arrays import Array
+from nnmfaug.core.arrays import Array, Bools
+from nnmfaug.core.elementary import logit
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.quality.recovery import MAX_CONCLUSIONS, Conclusions, Recovery
+from nnmfaug.quality.curves import BOUNDS
+from nnmfaug.quality.recovery import N_KINDS, Conclusions, Measured, Recovery
 
 N_FOLDS = 5
+MAX_ROWS = 200_000
+"""More conclusions than these are counted in cells, …"""
+CELL_WIDTH = 0.1
+"""… within which the log-odds of confidences differ by less than this."""
 
 
-def leave_one_out(method: Rules, graph: KnowledgeGraph) -> tuple[Listed, Recovery]:
+def leave_one_out(method: Rules, graph: KnowledgeGraph) -> Measured:
     """Return the new triples that rules list, and their recovery.
 
     The rows of the recovery depend on the names of entities in no way, not even in their order.
@@ -38,32 +44,55 @@ def leave_one_out(method: Rules, graph: KnowledgeGraph) -> tuple[Listed, Recover
     Examples
     --------
     >>> import nnmfaug as na
-    >>> listed, recovery = leave_one_out(na.Rules(), na.family(60, seed=0).given)
-    >>> len(recovery) == recovery.n_recovered + len(listed.triples), recovery.n_recovered > 500
+    >>> measured = leave_one_out(na.Rules(), na.family(60, seed=0).given)
+    >>> recovery = measured.recovery
+    >>> recovery.n_listed == recovery.n_recovered + len(measured.full.triples), recovery.n_recovered > 500
     (True, True)
     """
     return leave_one_out_of(method, method.mine(graph))
 
 
-def leave_one_out_of(method: Rules, rules: RuleSet) -> tuple[Listed, Recovery]:
+def leave_one_out_of(method: Rules, rules: RuleSet) -> Measured:
     """Do the same with rules that are mined already."""
-    graph = rules.graph
     new, known = rules.conclude_all(method.combine, method.max_candidates)
-    least = least_confidence(new.confidence)
-    keys = np.concatenate([new.keys[new.confidence >= least], known.keys[known.confidence >= least]])
-    confidence = np.concatenate([part.confidence[part.confidence >= least] for part in (new, known)])
-    triples = graph.vocabulary.from_keys(keys)
-    conclusions = Conclusions.of(graph, triples, confidence)
-    recovered = graph.contains_keys(keys)
-    order = np.lexsort((recovered, conclusions.kind, conclusions.relation, -confidence))
-    ordered = conclusions.take(order)
+    listed = _describe(rules.graph, new)
+    recovered = np.repeat([False, True], [len(new.keys), len(known.keys)])
+    rows = Conclusions.join([listed, _describe(rules.graph, known)])
+    recovery = _recovery(rows, recovered) if len(rows) <= MAX_ROWS else _count_cells(rows, recovered)
+    return Measured(method.listed(rules, new), listed, recovery)
+
+
+def _describe(graph: KnowledgeGraph, conclusions: RuleConclusions) -> Conclusions:
+    """Look up conclusions of rules in the graph."""
+    triples = graph.vocabulary.from_keys(conclusions.keys)
+    return Conclusions.of(graph, triples, conclusions.confidence, conclusions.by_kind)
+
+
+def _recovery(rows: Conclusions, recovered: Bools, weights: Array | None = None) -> Recovery:
+    """Order rows by what a model sees of them, and put every fifth into the same fold."""
+    order = np.lexsort((recovered, rows.kind, rows.relation, -rows.confidence))
     fold = np.arange(len(order)) % N_FOLDS
-    return method.listed(rules, new), Recovery(ordered, recovered[order], fold)
+    counts = None if weights is None else weights[order]
+    return Recovery(rows.take(order), recovered[order], fold, weights=counts)
 
 
-def least_confidence(confidence: Array) -> float:
-    """Return the least confidence of the triples that are used: about 100,000, of equal ones all or none."""
-    if len(confidence) <= MAX_CONCLUSIONS:
-        return 0.0
-    higher = confidence[confidence > confidence[MAX_CONCLUSIONS]]
-    return float(higher[-1] if len(higher) else confidence[0])
+def _count_cells(rows: Conclusions, recovered: Bools) -> Recovery:
+    """Count equal rows, where confidences of nearly the same log-odds are equal; one row stands for each cell.
+
+    A sample would do without most of the small groups of relation and kind, and then believe their conclusions.
+    """
+    parts = rows.parts_or_whole(N_RULE_KINDS)
+    cells = (rows.relation * N_KINDS + rows.kind) * 2 + recovered
+    for column in parts.T:
+        levels = np.floor(logit(np.clip(column, *BOUNDS)) / CELL_WIDTH).astype(np.int64)
+        distinct, places = np.unique(np.where(column > 0, levels, levels.min(initial=0) - 1), return_inverse=True)
+        cells = cells * len(distinct) + places.ravel()
+    _, first, places = np.unique(cells, return_index=True, return_inverse=True)
+    counts = np.bincount(places.ravel()).astype(np.float64)
+
+    def mean(values: Array) -> Array:
+        return np.asarray(np.bincount(places.ravel(), values) / counts)
+
+    means = np.stack([mean(column) for column in parts.T], axis=1)
+    each = Conclusions(rows.relation[first], rows.kind[first], mean(rows.confidence), means)
+    return _recovery(each, recovered[first], counts)

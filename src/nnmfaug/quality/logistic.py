@@ -86,7 +86,9 @@ class Coefficients:
         )
 
 
-def fit_logistic(columns: Columns, outcome: Bools, variance: float = 1.0) -> Coefficients:
+def fit_logistic(
+    columns: Columns, outcome: Bools, variance: float = 1.0, weight: Array | None = None
+) -> Coefficients:
     """Maximise the likelihood of outcomes, where all coefficients but the constant have a normal prior.
 
     Parameters
@@ -97,6 +99,8 @@ def fit_logistic(columns: Columns, outcome: Bools, variance: float = 1.0) -> Coe
         What happened; both outcomes must occur.
     variance
         Variance of the prior.
+    weight : ndarray of shape (n_rows,), optional
+        Number of times that each row counts. Default: once.
 
     Examples
     --------
@@ -105,7 +109,7 @@ def fit_logistic(columns: Columns, outcome: Bools, variance: float = 1.0) -> Coe
     >>> round(fitted.constant, 4), fitted.common.round(4)
     (-0.6793, array([0.4529]))
     """
-    problem = _Problem(columns, outcome, 1 / variance)
+    problem = _Problem(columns, outcome, 1 / variance, np.ones(len(outcome)) if weight is None else weight)
     state = problem.start()
     for _ in range(MAX_STEPS):
         step, gain = problem.newton_step(state)
@@ -134,6 +138,7 @@ class _Problem:
     columns: Columns
     outcome: Bools
     precision: float
+    weight: Array
 
     @cached_property
     def common(self) -> Array:
@@ -147,7 +152,8 @@ class _Problem:
 
     def start(self) -> _State:
         """Return the state with the right mean and no effect of any column."""
-        constant = float(logit(self.outcome.mean()))
+        mean = np.add.reduce(self.weight * self.outcome) / np.add.reduce(self.weight)
+        constant = float(logit(mean))
         within = np.zeros((len(self.columns.within), self.columns.n_groups))
         return self.state(Coefficients(constant, np.zeros(len(self.columns.common)), within))
 
@@ -158,7 +164,7 @@ class _Problem:
         chance = np.where(log_odds < 0, small, 1.0) / (1 + small)
         is_wrong = (log_odds < 0) == self.outcome
         losses = log1p(small) + np.where(is_wrong, np.abs(log_odds), 0.0)
-        loss = float(np.add.reduce(losses)) + 0.5 * self.precision * coefficients.squared_norm()
+        loss = float(np.add.reduce(self.weight * losses)) + 0.5 * self.precision * coefficients.squared_norm()
         return _State(coefficients, chance, loss)
 
     def descend(self, state: _State, step: Coefficients) -> _State | None:
@@ -190,7 +196,7 @@ class _Problem:
 
     def _gradient(self, state: _State) -> tuple[Array, Array]:
         """The gradient for the common coefficients, and for those of groups, shape (n_within, n_groups)."""
-        residual = (state.chance - self.outcome)[None]
+        residual = (self.weight * (state.chance - self.outcome))[None]
         old = state.coefficients
         gradient = products(self.common, residual)[:, 0] + self.penalty * np.append(0.0, old.common)
         group_gradient = self._sums(residual)[:, 0] + self.precision * old.within
@@ -198,7 +204,7 @@ class _Problem:
 
     def _hessian(self, state: _State) -> tuple[Array, Array, Array]:
         """The blocks H_cc, H_gc and H_gg; the last axis of the latter two is the group."""
-        weight = state.chance * (1 - state.chance)
+        weight = self.weight * state.chance * (1 - state.chance)
         common = self.common * weight
         curvature = products(common, self.common) + np.diag(self.penalty)
         prior = self.precision * np.eye(len(self.columns.within))

@@ -22,11 +22,12 @@ from nnmfaug.core.arrays import Array, Ids, IntArray
 from nnmfaug.core.checks import check_argument
 from nnmfaug.graph.keys import first_places
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
-from nnmfaug.quality.calibration import calibrate
+from nnmfaug.quality.calibration import estimated_probability
 from nnmfaug.quality.completeness import check_completeness, completeness_of, estimate_completeness
 from nnmfaug.quality.holdout import refit
 from nnmfaug.quality.leave_one_out import leave_one_out
-from nnmfaug.quality.recovery import Conclusions, Recovery
+from nnmfaug.quality.membership import fit_membership
+from nnmfaug.quality.recovery import Measured
 
 MAX_DRAWN = 20_000
 """Number of triples drawn from an augmenter that has no list."""
@@ -67,27 +68,21 @@ class Mixture:
     def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:
         """Fit each augmenter to a graph, which should be the train split alone; calibrate it; merge the lists."""
         check_argument("generators", self.generators, bool(self.generators), "at least one augmenter")
-        lists = []
-        recoveries = []
-        for augmenter in self.generators:
-            full, recovery = list_and_recover(augmenter, graph, MAX_DRAWN, seed=seed)
-            lists.append(full)
-            recoveries.append(recovery)
-        completeness = self._completeness(recoveries, graph)
+        measured = [list_and_recover(augmenter, graph, MAX_DRAWN, seed=seed) for augmenter in self.generators]
+        completeness = self._completeness(measured, graph)
         parts = []
-        for augmenter, full, recovery in zip(self.generators, lists, recoveries, strict=True):
-            calibration = calibrate(recovery, graph.n_relations, completeness)
-            conclusions = Conclusions.of(graph, full.triples, full.confidence)
-            parts.append(_Part(type(augmenter).__name__.lower(), full, calibration(conclusions)))
-        return _merge(graph, parts, self.sharpness)
+        for augmenter, each in zip(self.generators, measured, strict=True):
+            membership = fit_membership(each.recovery, graph.n_relations)
+            parts.append(_Part(type(augmenter).__name__.lower(), each.full, membership.log_odds(each.conclusions)))
+        return _merge(graph, parts, completeness, self.sharpness)
 
-    def _completeness(self, recoveries: Sequence[Recovery], graph: KnowledgeGraph) -> float:
+    def _completeness(self, measured: Sequence[Measured], graph: KnowledgeGraph) -> float:
         """The completeness that is given, or that of the first rules among the augmenters, or of default rules."""
         if self.completeness is not None:
             return self.completeness
-        for augmenter, recovery in zip(self.generators, recoveries, strict=True):
+        for augmenter, each in zip(self.generators, measured, strict=True):
             if isinstance(augmenter, Rules):
-                return completeness_of(recovery, graph.n_relations)
+                return completeness_of(each.recovery, graph.n_relations)
         return estimate_completeness(graph)
 
 
@@ -100,7 +95,7 @@ def list_and_recover(
     fraction: float = 0.1,
     n_refits: int = 5,
     task: str = "refitting",
-) -> tuple[Listed, Recovery]:
+) -> Measured:
     """Return the list of an augmenter, and its recovery: by leaving one out for rules, by refits otherwise.
 
     Parameters
@@ -117,7 +112,8 @@ def list_and_recover(
         return Listed.of(method.fit(part, seed=seed), n, seed=seed)
 
     full = fit(graph)
-    return full, refit(fit, full, fraction=fraction, n_refits=n_refits, seed=seed, task=task)
+    recovery = refit(fit, full, fraction=fraction, n_refits=n_refits, seed=seed, task=task)
+    return Measured.of(full, recovery)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,24 +156,27 @@ class MixtureEvidence:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """The list of one augmenter, and the estimated probability of each triple."""
+    """The list of one augmenter, and the log-odds of each triple to be in the graph."""
 
     name: str
     full: Listed
-    probability: Array
+    log_odds: Array
 
 
-def _merge(graph: KnowledgeGraph, parts: Sequence[_Part], sharpness: float) -> Listed:
-    """Merge lists by probability, then confidence, then their own order; of equal triples the first remains."""
+def _merge(graph: KnowledgeGraph, parts: Sequence[_Part], completeness: float, sharpness: float) -> Listed:
+    """Merge lists by log-odds, then confidence, then their own order; of equal triples the first remains.
+
+    The estimated probability rises with the log-odds until it is 1.
+    """
     triples = np.concatenate([part.full.triples for part in parts])
     confidence = np.concatenate([part.full.confidence for part in parts])
-    probability = np.concatenate([part.probability for part in parts])
-    sources = np.repeat(np.arange(len(parts)), [len(part.probability) for part in parts])
+    log_odds = np.concatenate([part.log_odds for part in parts])
+    sources = np.repeat(np.arange(len(parts)), [len(part.log_odds) for part in parts])
     keys = graph.vocabulary.keys(triples)
-    ranking = np.lexsort((-confidence, -probability))  # stable, so ties remain in the order of the lists
+    ranking = np.lexsort((-confidence, -log_odds))  # stable, so ties remain in the order of the lists
     order = ranking[np.sort(first_places(keys[ranking]))]
     lists = [part.full for part in parts]
     names = [part.name for part in parts]
     evidence = MixtureEvidence(lists, names, keys[order], sources[order])
-    probability = np.maximum(probability[order], MIN_PROBABILITY)
+    probability = np.maximum(estimated_probability(log_odds[order], completeness), MIN_PROBABILITY)
     return Listed(graph, triples[order], probability, sharpness, evidence, calibrated=True)

@@ -33,11 +33,12 @@ from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.quality.auto import Auto
 from nnmfaug.quality.calibration import calibrate, estimated_probability
 from nnmfaug.quality.completeness import check_completeness, completeness_of, estimate_completeness
+from nnmfaug.quality.curves import fit_steps
 from nnmfaug.quality.holdout import check_refits
 from nnmfaug.quality.leave_one_out import leave_one_out
-from nnmfaug.quality.membership import cross_fitted, fit_steps
+from nnmfaug.quality.membership import cross_fitted
 from nnmfaug.quality.mixture import MAX_DRAWN, Mixture, list_and_recover
-from nnmfaug.quality.recovery import Conclusions, Recovery
+from nnmfaug.quality.recovery import Measured, Recovery
 
 FACTOR = 2.0
 """If completeness is estimated, the interval allows for so many times more or fewer missing facts."""
@@ -142,15 +143,15 @@ def estimate_precision(
         completeness = getattr(method, "completeness", None)
     rules = _only_rules(method, graph)
     if rules is not None:
-        full, recovery, own_completeness = _leave_one_out(method, rules, graph, completeness)
+        measured, own_completeness = _leave_one_out(method, rules, graph, completeness)
     else:
         size = _default_size(method.fit(graph, seed=seed)) if n is None else n
-        full, recovery = list_and_recover(
+        measured = list_and_recover(
             method, graph, size, seed=seed, fraction=fraction, n_refits=n_refits, task="estimating precision"
         )
         own_completeness = completeness or estimate_completeness(graph)
-    size = full.support_size if n is None else n
-    return _estimate(full, recovery, own_completeness, size, factor=FACTOR if completeness is None else 1.0)
+    size = measured.full.support_size if n is None else n
+    return _estimate(measured, own_completeness, size, factor=FACTOR if completeness is None else 1.0)
 
 
 def _only_rules(method: Augmenter[Distribution], graph: KnowledgeGraph) -> Rules | None:
@@ -164,16 +165,18 @@ def _only_rules(method: Augmenter[Distribution], graph: KnowledgeGraph) -> Rules
 
 def _leave_one_out(
     method: Augmenter[Distribution], rules: Rules, graph: KnowledgeGraph, completeness: float | None
-) -> tuple[Listed, Recovery, float]:
+) -> tuple[Measured, float]:
     """Return the list of an augmenter that is made of rules, its recovery, and the completeness of the graph."""
-    full, recovery = leave_one_out(rules, graph)
+    measured = leave_one_out(rules, graph)
+    recovery = measured.recovery
     estimate = completeness_of(recovery, graph.n_relations)
     if isinstance(method, Rules):
-        return full, recovery, completeness or estimate
+        return measured, completeness or estimate
     assumed = getattr(method, "completeness", None) or estimate
     probability = estimated_probability(cross_fitted(recovery, graph.n_relations), assumed)
-    rated = replace(recovery, conclusions=replace(recovery.conclusions, confidence=probability))
-    return Listed.of(method.fit(graph), MAX_DRAWN, seed=0), rated, completeness or estimate
+    rated = replace(recovery, conclusions=replace(recovery.conclusions, confidence=probability, parts=None))
+    full = Listed.of(method.fit(graph), MAX_DRAWN, seed=0)
+    return Measured.of(full, rated), completeness or estimate
 
 
 def jeffreys_interval(successes: int, trials: int) -> tuple[float, float]:
@@ -197,13 +200,14 @@ def _default_size(dist: Distribution) -> int:
     return max(int(DEFAULT_FRACTION * len(dist.graph)), 1)
 
 
-def _estimate(
-    full: Listed, recovery: Recovery, completeness: float, n: int, *, factor: float
-) -> PrecisionEstimate:
-    confidence = full.confidence[:n]
+def _estimate(measured: Measured, completeness: float, n: int, *, factor: float) -> PrecisionEstimate:
+    recovery = measured.recovery
+    confidence = measured.full.confidence[:n]
     log_odds = fit_steps(recovery)(confidence)
     probability = estimated_probability(log_odds, completeness)
-    by_group = _by_group(full, recovery, completeness, n)
+    by_group = calibrate(recovery, measured.full.graph.n_relations, completeness)(
+        measured.conclusions.take(slice(n))
+    )
     interval = _interval(recovery, confidence, log_odds, completeness, factor)
     disagreement = abs(_mean(by_group) - _mean(probability))
     return PrecisionEstimate(
@@ -213,7 +217,7 @@ def _estimate(
         completeness=completeness,
         n=len(confidence),
         bands=tuple(_bands(confidence, probability, recovery)),
-        per_relation=_per_relation(full, by_group),
+        per_relation=_per_relation(measured.full, by_group),
     )
 
 
@@ -242,9 +246,9 @@ def _uncertainty(recovery: Recovery, log_odds: float) -> tuple[float, float]:
 
     For all triples of at least these log-odds together, so by chance alone.
     """
-    recovered = recovery.recovered[fit_steps(recovery)(recovery.confidence) >= log_odds - ROUNDING]
-    n_recovered = int(recovered.sum())
-    n_listed = len(recovered)
+    rows = recovery.take(fit_steps(recovery)(recovery.confidence) >= log_odds - ROUNDING)
+    n_recovered = rows.n_recovered
+    n_listed = rows.n_listed
     low, high = jeffreys_interval(n_recovered, n_listed)
     middle = logit((n_recovered + 0.5) / (n_listed + 1))
     return float(logit(low) - middle), float(logit(high) - middle)
@@ -264,12 +268,6 @@ def _spread(recovery: Recovery, confidence: Array, completeness: float) -> float
         precisions.append(estimated_probability(steps(confidence), completeness).mean())
     variance = (len(folds) - 1) * np.var(precisions)
     return float(student.ppf(0.975, len(folds) - 1) * np.sqrt(variance))
-
-
-def _by_group(full: Listed, recovery: Recovery, completeness: float, n: int) -> Array:
-    """Estimated probability of the first n triples, by confidence, relation and kind."""
-    calibration = calibrate(recovery, full.graph.n_relations, completeness)
-    return calibration(Conclusions.of(full.graph, full.triples[:n], full.confidence[:n]))
 
 
 def _per_relation(full: Listed, probability: Array) -> dict[str, float]:
@@ -295,13 +293,13 @@ def _bands(confidence: Array, probability: Array, recovery: Recovery) -> Iterato
         if not rows.any():
             continue
         lowest, highest = steps(np.array([low, high]))
-        listed = (rated >= lowest - ROUNDING) & (rated <= highest + ROUNDING)
+        listed = recovery.take((rated >= lowest - ROUNDING) & (rated <= highest + ROUNDING))
         yield Band(
             low=low,
             high=high,
             n=int(rows.sum()),
-            listed=int(listed.sum()),
-            recovered=int(recovery.recovered[listed].sum()),
+            listed=listed.n_listed,
+            recovered=listed.n_recovered,
             precision=float(probability[rows].mean()),
         )
 

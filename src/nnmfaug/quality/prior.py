@@ -9,6 +9,7 @@ graph. A triple of train has the probability that it would have if it were missi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,11 +18,13 @@ from numpy.typing import ArrayLike
 
 from nnmfaug.augmenters.base import Answers, Evidence
 from nnmfaug.augmenters.rules.combining import N_BEST
-from nnmfaug.augmenters.rules.queries import Answering, answering
+from nnmfaug.augmenters.rules.constant_queries import ConstantQueries
+from nnmfaug.augmenters.rules.queries import Answering, QueryAnswers, answering
 from nnmfaug.augmenters.rules.rule_set import RuleSet
 from nnmfaug.augmenters.rules.walks import Walks, WalksFrom
-from nnmfaug.core.arrays import Ids
+from nnmfaug.core.arrays import Array, Ids
 from nnmfaug.core.elementary import expit
+from nnmfaug.graph.keys import sorted_unique
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.quality.default_rules import default_rules
 from nnmfaug.quality.leave_one_out import leave_one_out_of
@@ -31,7 +34,10 @@ from nnmfaug.quality.recovery import Conclusions
 MIN_SUPPORT = 2
 MIN_CONFIDENCE = 0.001
 MAX_RULES = 100_000
+MAX_CONSTANT_RULES = 20_000_000
 """Thresholds and number of the rules that are applied to queries."""
+SUBSTANTIAL = 0.05
+"""Confidence from which on a kind of rules counts beside another: the least of the rules of a list."""
 TIE_BREAK = 1e-3
 """Largest relative difference between probabilities that confidence alone makes, where the model makes none."""
 
@@ -65,8 +71,12 @@ class RulePrior:
         return self.rules.graph
 
     @cached_property
-    def _answering(self) -> Answering:
-        return answering(self.rules)
+    def _paths(self) -> Answering:
+        return answering(self.rules.paths)
+
+    @cached_property
+    def _constants(self) -> ConstantQueries:
+        return ConstantQueries(self.rules.constants)
 
     @cached_property
     def _walks(self) -> Walks:
@@ -74,11 +84,15 @@ class RulePrior:
 
     def answers(self, pairs: Ids, *, heads: bool) -> Answers:
         """Return the heads of (?, relation, entity), or tails of (entity, relation, ?), that rules conclude."""
-        rows, entities, confidence = self._answering.answer(pairs, heads=heads)
+        by_paths = self._paths.answer(pairs, heads=heads)
+        by_constants = self._constants.answer(pairs, heads=heads)
+        rows, entities, parts = merge_answers([by_paths, *by_constants], self.graph.n_entities)
+        parts = _substantial(parts)
         asked, relation = pairs[rows].T
         columns = (entities, relation, asked) if heads else (asked, relation, entities)
         triples = np.stack(columns, axis=1)
-        conclusions = Conclusions.of(self.graph, triples.astype(np.int32), confidence)
+        confidence = parts.max(axis=1, initial=0.0)
+        conclusions = Conclusions.of(self.graph, triples.astype(np.int32), confidence, parts)
         probability = expit(self.membership.log_odds(conclusions))
         return Answers(rows, entities, probability * (1 - TIE_BREAK * (1 - confidence)))
 
@@ -91,13 +105,55 @@ class RulePrior:
 
     def _explain_one(self, walks: WalksFrom, relation: int, tail: int) -> Evidence:
         head = int(walks.starts[0])
+        best = self._best_paths(walks, relation, tail)
+        best += [rule + len(self.rules.paths) for rule in self._constants.best_rules(head, relation, tail)]
+        best.sort(key=lambda rule: -self.rules.confidence[rule])
+        return self.rules.evidence(best[:N_BEST], head, tail) if best else Evidence("", "")
+
+    def _best_paths(self, walks: WalksFrom, relation: int, tail: int) -> list[int]:
         best: list[int] = []
-        for rule in self.rules.by_relation.get(relation, ()):
-            if tail in walks.along(self.rules.path(rule)).indices:
+        for rule in self.rules.paths.by_relation.get(relation, ()):
+            if tail in walks.along(self.rules.paths.path(rule)).indices:
                 best.append(rule)
             if len(best) == N_BEST:
                 break
-        return self.rules.evidence(best, head, tail) if best else Evidence("", "")
+        return best
+
+
+def merge_answers(by_kind: Sequence[QueryAnswers], n: int) -> tuple[Ids, Ids, Array]:
+    """Return query and entity of all answers, ascending, and the confidence of each kind of rules, 0 for none.
+
+    Examples
+    --------
+    >>> first = QueryAnswers(np.array([0, 1]), np.array([5, 6]), np.array([0.5, 0.25]))
+    >>> second = QueryAnswers(np.array([0]), np.array([5]), np.array([0.75]))
+    >>> rows, entities, confidence = merge_answers([first, second], 10)
+    >>> entities.tolist(), confidence.tolist()
+    ([5, 6], [[0.5, 0.75], [0.25, 0.0]])
+    """
+    cells = [each.rows * n + each.entities for each in by_kind]
+    distinct = sorted_unique(np.concatenate(cells))
+    confidence = np.zeros((len(distinct), len(by_kind)))
+    for kind, (places, answers) in enumerate(zip(cells, by_kind, strict=True)):
+        confidence[np.searchsorted(distinct, places), kind] = answers.confidence
+    return distinct // n, distinct % n, confidence
+
+
+def _substantial(confidence: Array) -> Array:
+    """Leave out the kinds of rules of little confidence where another kind has more.
+
+    Membership is fitted to rules of at least some confidence. With all rules nearly all kinds conclude nearly all
+    answers, and which ones do says nothing any more.
+
+    Examples
+    --------
+    >>> _substantial(np.array([[0.5, 0.01], [0.02, 0.01], [0.5, 0.25]])).tolist()
+    [[0.5, 0.0], [0.02, 0.0], [0.5, 0.25]]
+    """
+    highest = confidence.max(axis=1, initial=0.0, keepdims=True)
+    first = np.arange(confidence.shape[1]) == confidence.argmax(axis=1)[:, None]
+    is_substantial = (confidence >= SUBSTANTIAL) & (highest >= SUBSTANTIAL)
+    return np.where(is_substantial | first, confidence, 0.0)
 
 
 def fit_prior(graph: KnowledgeGraph) -> RulePrior:
@@ -109,10 +165,12 @@ def fit_prior(graph: KnowledgeGraph) -> RulePrior:
     >>> len(na.fit_prior(na.read_splits("nations").train).rules)
     100000
     """
-    method = default_rules(graph)
-    lenient = replace(method, min_support=MIN_SUPPORT, min_confidence=MIN_CONFIDENCE, max_rules=MAX_RULES)
+    method = replace(default_rules(graph), min_support=MIN_SUPPORT)
+    lenient = replace(
+        method, min_confidence=MIN_CONFIDENCE, max_rules=MAX_RULES, max_constant_rules=MAX_CONSTANT_RULES
+    )
     all_rules = lenient.mine(graph)
-    _, recovery = leave_one_out_of(method, method.select(all_rules))
+    recovery = leave_one_out_of(method, method.select(all_rules)).recovery
     if recovery.n_recovered < MIN_RECOVERED:  # too few to improve on the confidence of the rules
         return RulePrior(all_rules, by_confidence(graph.n_relations))
     return RulePrior(all_rules, fit_membership(recovery, graph.n_relations))

@@ -18,10 +18,13 @@ the triples outside G are true: that also takes the completeness of G (:mod:`nnm
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from nnmfaug.augmenters.listed import Listed
 from nnmfaug.core.arrays import Array, Bools, Ids, IntArray
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 
@@ -43,23 +46,46 @@ class Conclusions:
         Which parts of the triple occur together in other triples of the graph, see :func:`kinds`.
     confidence : ndarray of shape (n,)
         Confidence of the augmenter.
+    parts : ndarray of shape (n, n_rule_kinds), optional
+        Confidence of each kind of rules, 0 where it does not conclude the triple. Default: there is one kind.
     """
 
     relation: Ids
     kind: Ids
     confidence: Array
+    parts: Array | None = None
 
     def __len__(self) -> int:
         return len(self.confidence)
 
     @classmethod
-    def of(cls, graph: KnowledgeGraph, triples: IntArray, confidence: Array) -> Conclusions:
+    def of(
+        cls, graph: KnowledgeGraph, triples: IntArray, confidence: Array, parts: Array | None = None
+    ) -> Conclusions:
         """Look up the kinds of triples in a graph."""
-        return cls(triples[:, 1].astype(np.int64), kinds(graph, triples), confidence)
+        return cls(triples[:, 1].astype(np.int64), kinds(graph, triples), confidence, parts)
 
-    def take(self, rows: Bools | Ids) -> Conclusions:
+    @classmethod
+    def join(cls, conclusions: Sequence[Conclusions]) -> Conclusions:
+        """Return the conclusions of several, which have the same kinds of rules, one after the other."""
+        parts = [each.parts for each in conclusions if each.parts is not None]
+        return cls(
+            relation=np.concatenate([each.relation for each in conclusions]),
+            kind=np.concatenate([each.kind for each in conclusions]),
+            confidence=np.concatenate([each.confidence for each in conclusions]),
+            parts=np.concatenate(parts) if parts else None,
+        )
+
+    def parts_or_whole(self, n: int) -> Array:
+        """Return the confidence of each of n kinds of rules, or of all kinds as one, shape (n_rows, n)."""
+        if n == 1 or self.parts is None:
+            return self.confidence[:, None]
+        return self.parts
+
+    def take(self, rows: Bools | Ids | slice) -> Conclusions:
         """Return the conclusions of some rows."""
-        return Conclusions(self.relation[rows], self.kind[rows], self.confidence[rows])
+        parts = None if self.parts is None else self.parts[rows]
+        return Conclusions(self.relation[rows], self.kind[rows], self.confidence[rows], parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,29 +102,73 @@ class Recovery:
         Numbers from 0: a model that rates the conclusions of a fold is fitted to those of the others.
     fraction
         s, the fraction of the graph that is left out.
+    weights : ndarray of shape (n,), optional
+        Number of conclusions that each row stands for. Default: one.
     """
 
     conclusions: Conclusions
     recovered: Bools
     fold: Ids
     fraction: float = 1.0
+    weights: Array | None = None
 
     def __len__(self) -> int:
         return len(self.conclusions)
 
+    @cached_property
+    def weight(self) -> Array:
+        """Number of conclusions that each row stands for."""
+        return np.ones(len(self)) if self.weights is None else self.weights
+
+    @property
+    def n_listed(self) -> int:
+        """Number of conclusions."""
+        return round(float(self.weight.sum()))
+
     @property
     def n_recovered(self) -> int:
         """Number of recovered triples."""
-        return int(self.recovered.sum())
+        return round(float(self.weight[self.recovered].sum()))
 
     @property
     def confidence(self) -> Array:
         """Confidence of each conclusion."""
         return self.conclusions.confidence
 
+    @property
+    def parts(self) -> Array:
+        """Confidence of each kind of rules, shape (n, n_rule_kinds)."""
+        parts = self.conclusions.parts
+        return self.confidence[:, None] if parts is None else parts
+
     def take(self, rows: Bools) -> Recovery:
         """Return some rows."""
-        return Recovery(self.conclusions.take(rows), self.recovered[rows], self.fold[rows], self.fraction)
+        weights = None if self.weights is None else self.weights[rows]
+        return Recovery(self.conclusions.take(rows), self.recovered[rows], self.fold[rows], self.fraction, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """The list of a fitted augmenter, and its recovery.
+
+    Parameters
+    ----------
+    full
+        The list.
+    conclusions
+        The listed triples with what the graph contains beside them.
+    recovery
+        What is listed while triples are left out.
+    """
+
+    full: Listed
+    conclusions: Conclusions
+    recovery: Recovery
+
+    @classmethod
+    def of(cls, full: Listed, recovery: Recovery) -> Measured:
+        """Look up the listed triples in the graph."""
+        return cls(full, Conclusions.of(full.graph, full.triples, full.confidence), recovery)
 
 
 def kinds(graph: KnowledgeGraph, triples: IntArray) -> Ids:

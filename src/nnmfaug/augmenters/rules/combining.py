@@ -13,12 +13,14 @@ second, then by the third.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from nnmfaug.core.arrays import Array, Ids
+from nnmfaug.core.arrays import Array, Ids, Places
 from nnmfaug.core.elementary import expm1, log1p
+from nnmfaug.graph.keys import sorted_unique
 
 Combine = Literal["max", "fading", "noisy-or"]
 N_BEST = 3
@@ -29,8 +31,12 @@ MAX_RANK = 60
 """Rules after so many better ones all count alike, which is not at all."""
 
 
-class Conclusions(NamedTuple):
-    """Triples that rules conclude, the highest confidence first.
+NO_RULE = -1
+"""Number of no rule."""
+
+
+class KindConclusions(NamedTuple):
+    """Triples that rules of one kind conclude, the highest confidence first.
 
     Parameters
     ----------
@@ -45,6 +51,142 @@ class Conclusions(NamedTuple):
     best_rules: Ids
 
 
+class Conclusions(NamedTuple):
+    """Triples that rules of several kinds conclude, the highest confidence first.
+
+    Parameters
+    ----------
+    keys, confidence : ndarray of shape (n_triples,)
+        Key of each triple, and the highest of its confidences by kind.
+    best_rules : ndarray of shape (n_triples, 3)
+        The rules of highest confidence that conclude it, of all kinds; −1 if there are fewer.
+    by_kind : ndarray of shape (n_triples, n_kinds)
+        Confidence of the rules of each kind; 0 where they do not conclude the triple.
+    """
+
+    keys: Ids
+    confidence: Array
+    best_rules: Ids
+    by_kind: Array
+
+    @classmethod
+    def merge(cls, parts: Sequence[KindConclusions], confidence: Array) -> Conclusions:
+        """Merge the conclusions of two kinds of rules, given the confidence of each rule."""
+        keys = sorted_unique(np.concatenate([part.keys for part in parts]))
+        by_kind = np.zeros((len(keys), len(parts)))
+        rules = np.full((len(keys), len(parts), N_BEST), NO_RULE)
+        for kind, part in enumerate(parts):
+            rows = np.searchsorted(keys, part.keys)
+            by_kind[rows, kind] = part.confidence
+            rules[rows, kind] = part.best_rules
+        best_rules = _first_of(rules.reshape(len(keys), -1), confidence)
+        best = confidence_of(best_rules, confidence)
+        highest = by_kind.max(axis=1, initial=0.0)
+        ranking = np.lexsort((keys, -best[:, 2], -best[:, 1], -best[:, 0], -highest))
+        return cls(keys[ranking], highest[ranking], best_rules[ranking], by_kind[ranking])
+
+
+class BestRules(NamedTuple):
+    """The best rules of triples, which are in no particular order.
+
+    Parameters
+    ----------
+    keys : ndarray of shape (n_triples,)
+        Key of each triple, or of a cell of a table of triples.
+    rules : ndarray of shape (n_triples, 3)
+        The rules of highest confidence that conclude it; −1 if there are fewer.
+    """
+
+    keys: Ids
+    rules: Ids
+
+    @classmethod
+    def empty(cls) -> BestRules:
+        """Return no triples."""
+        return cls(np.zeros(0, dtype=np.int64), np.zeros((0, N_BEST), dtype=np.int64))
+
+    @classmethod
+    def join(cls, parts: Sequence[BestRules]) -> BestRules:
+        """Return the triples of several parts, one part after the other."""
+        return cls(np.concatenate([part.keys for part in parts]), np.concatenate([part.rules for part in parts]))
+
+    def best(self, n: int, confidence: Array) -> BestRules:
+        """Return the n triples whose best rules have the highest confidence; of equal ones all or none."""
+        if len(self.keys) <= n:
+            return self
+        highest = confidence[self.rules[:, 0]]
+        least = np.partition(highest, len(highest) - n - 1)[len(highest) - n - 1]
+        return BestRules(self.keys[highest > least], self.rules[highest > least])
+
+    def conclusions(self, confidence: Array, combine: Combine) -> KindConclusions:
+        """Combine the confidences of the best rules of each triple; the highest first."""
+        best = confidence_of(self.rules, confidence)
+        combined = combine_best(best, combine)
+        ranking = np.lexsort((self.keys, -best[:, 2], -best[:, 1], -best[:, 0], -combined))
+        return KindConclusions(self.keys[ranking], combined[ranking], self.rules[ranking])
+
+
+def _first_of(rules: Ids, confidence: Array) -> Ids:
+    """The three rules of the highest confidence in each row."""
+    ranking = np.argsort(-confidence_of(rules, confidence), axis=1, kind="stable")
+    return np.take_along_axis(rules, ranking[:, :N_BEST], axis=1)
+
+
+def confidence_of(rules: Ids, confidence: Array) -> Array:
+    """Return the confidence of each rule, 0 for none."""
+    return np.append(confidence, 0.0)[rules]
+
+
+def combine_best(best: Array, combine: Combine) -> Array:
+    """Combine the confidences in each row, which are descending, shape (n_triples, 3).
+
+    Examples
+    --------
+    >>> combine_best(np.array([[0.75, 0.5, 0.0]]), "fading").round(3)
+    array([0.823])
+    """
+    if combine == "max":
+        return best[:, 0]
+    doubts = log_doubt(best)
+    if combine == "fading":
+        doubts = doubts * fading_weight(np.arange(N_BEST))
+    return -expm1(doubts[:, 0] + doubts[:, 1] + doubts[:, 2])
+
+
+def find_best_rules(cells: Ids, rules: Ids, rank: Places) -> BestRules:
+    """Return the best three rules of each cell, given a rule of a cell in each row.
+
+    Parameters
+    ----------
+    cells, rules : ndarray of shape (n,)
+        A cell of some table, and the number of a rule that concludes it.
+    rank : ndarray of shape (n_rules,)
+        The place of each rule, the best first.
+
+    Examples
+    --------
+    >>> best = find_best_rules(np.array([7, 7, 9]), np.array([0, 1, 0]), np.array([1, 0]))
+    >>> best.keys.tolist(), best.rules.tolist()
+    ([7, 9], [[1, 0, -1], [0, -1, -1]])
+    """
+    n_rules = max(len(rank), 1)
+    if int(cells.max(initial=0)) >= np.iinfo(np.int64).max // n_rules:
+        distinct, places = np.unique(cells, return_inverse=True)
+        dense = find_best_rules(places.ravel(), rules, rank)
+        return BestRules(distinct[dense.keys], dense.rules)
+    both = np.sort(cells * n_rules + rank[rules])  # one number per row sorts ten times as fast as two
+    cells = both // n_rules
+    first = np.flatnonzero(np.append(True, cells[1:] != cells[:-1])[: len(cells)])
+    best = np.full((len(first), N_BEST), NO_RULE)
+    rule_of = np.empty(n_rules, dtype=np.int64)
+    rule_of[rank] = np.arange(len(rank))
+    for place in range(N_BEST):
+        row = np.minimum(first + place, len(cells) - 1)
+        is_same = (cells[row] == cells[first]) & (first + place < len(cells))
+        best[is_same, place] = rule_of[both[row[is_same]] - cells[first[is_same]] * n_rules]
+    return BestRules(cells[first], best)
+
+
 def log_doubt(confidence: Array) -> Array:
     """Return log(1 − c)."""
     return log1p(-np.minimum(confidence, MAX_CERTAINTY))
@@ -56,7 +198,7 @@ def fading_weight(rank: Ids) -> Array:
     return weights
 
 
-def combine_rules(keys: Ids, rules: Ids, confidence: Array, combine: Combine) -> Conclusions:
+def combine_rules(keys: Ids, rules: Ids, confidence: Array, combine: Combine) -> KindConclusions:
     """Return the triples that rules conclude, each once, the highest confidence first.
 
     Parameters
@@ -87,7 +229,7 @@ def combine_rules(keys: Ids, rules: Ids, confidence: Array, combine: Combine) ->
     best = np.append(confidence, 0.0)[best_rules]  # rule −1 has confidence 0
     combined = best[:, 0] if combine == "max" else _disjunction(confidence[rules], rank, first, combine)
     ranking = np.lexsort((keys[first], -best[:, 2], -best[:, 1], -best[:, 0], -combined))
-    return Conclusions(keys[first][ranking], combined[ranking], best_rules[ranking])
+    return KindConclusions(keys[first][ranking], combined[ranking], best_rules[ranking])
 
 
 def _best(triple: Ids, rank: Ids, rules: Ids, n_triples: int) -> Ids:

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from nnmfaug.augmenters.rules.combining import combine_rules, fading_weight, log_doubt
-from nnmfaug.augmenters.rules.rule_set import RuleSet
+from nnmfaug.augmenters.rules.path_rules import PathRules
 from nnmfaug.augmenters.rules.steps import ranges
 from nnmfaug.augmenters.rules.walks import Walks
 from nnmfaug.core.arrays import Array, Ids, IntArray, Places
@@ -56,7 +56,7 @@ class Answering(Protocol):
         ...
 
 
-def answering(rules: RuleSet) -> Answering:
+def answering(rules: PathRules) -> Answering:
     """Return what answers queries by rules, whichever costs less."""
     return ListedAnswers(rules) if rules.table.sizes.sum() <= MAX_LISTED else RuleQueries(rules)
 
@@ -65,11 +65,11 @@ def answering(rules: RuleSet) -> Answering:
 class ListedAnswers:
     """Answers queries by a list of all conclusions, which is made at the first query."""
 
-    rules: RuleSet
+    rules: PathRules
 
     @cached_property
     def _conclusions(self) -> tuple[IntArray, Array]:
-        new, known = self.rules.conclude_all("fading", sys.maxsize)
+        new, known = self.rules.conclude("fading", sys.maxsize)
         keys = np.concatenate([new.keys, known.keys])
         return self.rules.graph.vocabulary.from_keys(keys), np.concatenate([new.confidence, known.confidence])
 
@@ -104,12 +104,12 @@ class RuleQueries:
     >>> pairs = ("ab", "cd", "ef")
     >>> graph = na.KnowledgeGraph.from_labels([(x, r, y) for x, y in pairs for r in ("knows", "likes")])
     >>> rules = na.Rules(depth=1, min_support=1, prior=0.0).mine(graph)
-    >>> answers = RuleQueries(rules).answer(np.array([[0, 0], [2, 0]]), heads=False)  # whom do a and c know?
+    >>> answers = RuleQueries(rules.paths).answer(np.array([[0, 0], [2, 0]]), heads=False)  # whom do a and c know?
     >>> answers.rows.tolist(), answers.entities.tolist(), answers.confidence.round(3).tolist()
     ([0, 1], [1, 3], [0.667, 0.667])
     """
 
-    rules: RuleSet
+    rules: PathRules
 
     @cached_property
     def _walks(self) -> Walks:

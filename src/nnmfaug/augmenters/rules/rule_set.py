@@ -1,141 +1,172 @@
-"""Mined rules: how they read, what they conclude, and the train triples behind a conclusion."""
+"""Mined rules of all kinds as one set, what they conclude together, and the evidence for a conclusion."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, get_args
 
 import numpy as np
 
 from nnmfaug.augmenters.base import Evidence
-from nnmfaug.augmenters.rules.chains import Chains
-from nnmfaug.augmenters.rules.combining import Combine, Conclusions, combine_rules
-from nnmfaug.augmenters.rules.joins import pairs_of
+from nnmfaug.augmenters.rules.combining import BestRules, Combine, Conclusions, KindConclusions
+from nnmfaug.augmenters.rules.constant_rules import ConstantRules
+from nnmfaug.augmenters.rules.constant_table import ConstantTable
+from nnmfaug.augmenters.rules.path_rules import PathRules
 from nnmfaug.augmenters.rules.steps import Steps
 from nnmfaug.augmenters.rules.table import RuleTable, Threshold
-from nnmfaug.core.arrays import Array, Bools, Ids, IntArray, Places
+from nnmfaug.core.arrays import Array, Ids, IntArray, Places
 from nnmfaug.core.checks import require
-from nnmfaug.core.progress import report
 from nnmfaug.graph.keys import SortedKeys, stable_order
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import LabelledTriple
 
-VARIABLES = "xzwy"
-"""Names of the entities on a path; the last is always y."""
+RuleKind = Literal["path", "head", "tail"]
+RULE_KINDS: tuple[RuleKind, ...] = get_args(RuleKind)
+"""Paths, and rules with constants about the head, r(x, c) ← b(x), or about the tail, r(c, x) ← b(x)."""
+N_RULE_KINDS = len(RULE_KINDS)
 
 
 @dataclass(frozen=True, eq=False)
 class RuleSet:
-    """Rules mined from a graph.
+    """Rules mined from a graph: those whose bodies are paths, then those with constants.
 
     Parameters
     ----------
-    graph
-        The train graph.
-    table
-        The rules and their counts.
-    threshold
-        Minimum support and confidence of the rules; it defines their confidence.
+    paths
+        Rules r(x, y) ← b(x, y).
+    constants
+        Rules r(x, c) ← b(x), and r(c, x) ← b(x).
     """
 
-    graph: KnowledgeGraph
-    table: RuleTable
-    threshold: Threshold
+    paths: PathRules
+    constants: ConstantRules
+
+    @classmethod
+    def of(
+        cls,
+        graph: KnowledgeGraph,
+        table: RuleTable,
+        threshold: Threshold,
+        constants: ConstantTable | None = None,
+    ) -> RuleSet:
+        """Return the rules of tables."""
+        paths = PathRules(graph, table, threshold)
+        table_of_constants = ConstantTable.empty() if constants is None else constants
+        return cls(paths, ConstantRules(paths.steps, table_of_constants, threshold))
+
+    @property
+    def graph(self) -> KnowledgeGraph:
+        """The train graph."""
+        return self.paths.graph
+
+    @property
+    def steps(self) -> Steps:
+        """The graph as steps between entities."""
+        return self.paths.steps
+
+    @property
+    def threshold(self) -> Threshold:
+        """Minimum support and confidence of the rules."""
+        return self.paths.threshold
+
+    def __len__(self) -> int:
+        return len(self.paths) + len(self.constants)
 
     @cached_property
     def confidence(self) -> Array:
         """The confidence of each rule, shape (n_rules,)."""
-        return self.threshold.confidence(self.table)
+        return np.concatenate([self.paths.confidence, self.constants.confidence])
 
     @cached_property
     def left_out_confidence(self) -> Array:
         """The confidence of each rule after leaving out a train triple that it concludes, shape (n_rules,)."""
-        return self.threshold.left_out_confidence(self.table, self.graph.n_relations)
+        return np.concatenate([self.paths.left_out_confidence, self.constants.left_out_confidence])
 
-    def __len__(self) -> int:
-        return len(self.table)
+    @cached_property
+    def support(self) -> Ids:
+        """Number of train triples that each rule concludes."""
+        return np.concatenate([self.paths.table.support, self.constants.table.support])
+
+    @cached_property
+    def sizes(self) -> Ids:
+        """Number of triples that each rule concludes, in train or not."""
+        return np.concatenate([self.paths.table.sizes, self.constants.table.sizes])
+
+    @cached_property
+    def relation(self) -> Ids:
+        """The relation that each rule concludes."""
+        return np.concatenate([self.paths.table.heads, self.constants.relation])
 
     @property
     def skipped(self) -> int:
-        """Number of bodies that were not counted, because they have too many paths, or all together have."""
-        return self.table.skipped
+        """Number of bodies and of heads that were not counted, because too many paths or pairs have them."""
+        return self.paths.table.skipped + self.constants.table.skipped
 
-    @cached_property
-    def steps(self) -> Steps:
-        """The graph as steps between entities."""
-        return Steps(self.graph)
+    @property
+    def dropped(self) -> int:
+        """Number of rules with constants that were left out: beyond the best, or since others say the same."""
+        return self.constants.table.dropped
 
-    @cached_property
-    def chains(self) -> Chains:
-        """The paths behind conclusions."""
-        return Chains(self.steps)
+    def kind(self, rule: int | np.intp) -> RuleKind:
+        """Return the kind of a rule."""
+        if rule < len(self.paths):
+            return "path"
+        return "tail" if self.constants.is_about_tail(np.array([rule]) - len(self.paths))[0] else "head"
 
     def order(self) -> Places:
         """Return the numbers of the rules by descending confidence, then by descending support."""
-        return np.lexsort((-self.table.support, -self.confidence))
-
-    @cached_property
-    def by_relation(self) -> dict[int, list[int]]:
-        """The rules for each relation, by descending confidence."""
-        order = self.order()
-        heads = self.table.heads[order]
-        return {relation: order[heads == relation].tolist() for relation in np.unique(heads).tolist()}
-
-    def path(self, rule: int | np.intp) -> tuple[int, ...]:
-        """Return the steps of a rule's body."""
-        return tuple(step for step in self.table.bodies[rule].tolist() if step >= 0)
+        return np.lexsort((-self.support, -self.confidence))
 
     def describe(self, rule: int | np.intp) -> str:
         """Return a rule as text."""
-        relations = self.graph.vocabulary.relations
-        head = relations[int(self.table.heads[rule])]
-        path = self.path(rule)
-        variables = [*VARIABLES[: len(path)], "y"]
-        atoms = [_atom(step, relations, *variables[i : i + 2]) for i, step in enumerate(path)]
-        return f"{head}(x, y) ← {', '.join(atoms)}"
+        n_paths = len(self.paths)
+        return self.paths.describe(rule) if rule < n_paths else self.constants.describe(int(rule) - n_paths)
 
     def conclude(self, combine: Combine, max_candidates: int) -> Conclusions:
-        """Return all triples that the rules conclude and train does not contain."""
-        keys, rules, is_known = self._concluded(max_candidates)
-        return combine_rules(keys[~is_known], rules[~is_known], self.confidence, combine)
+        """Return the triples that the rules conclude and train does not contain."""
+        new, _ = self.conclude_all(combine, max_candidates)
+        return new
 
     def conclude_all(self, combine: Combine, max_candidates: int) -> tuple[Conclusions, Conclusions]:
-        """Return all triples that the rules conclude: new ones, and those of train, each after leaving it out."""
-        keys, rules, is_known = self._concluded(max_candidates)
-        new = combine_rules(keys[~is_known], rules[~is_known], self.confidence, combine)
-        known = combine_rules(keys[is_known], rules[is_known], self.left_out_confidence, combine)
-        return new, known
+        """Return the triples that the rules conclude: new ones, and those of train, each after leaving it out.
 
-    def _concluded(self, max_candidates: int) -> tuple[Ids, Ids, Bools]:
-        """Keys of concluded triples, a key per rule; the rule behind each; and whether train contains it."""
-        bodies = self._rules_by_body(max_candidates)
-        n_entities = self.graph.n_entities
-        n_relations = self.graph.n_relations
-        keys = [np.zeros(0, dtype=np.int64)]
-        numbers = [np.zeros(0, dtype=np.int64)]
-        for done, (path, rules) in enumerate(bodies.items(), 1):
-            report("applying rules", done, len(bodies))
-            x, y = pairs_of(self.steps, path)
-            for rule in rules:
-                keys.append((x * n_relations + self.table.heads[rule]) * n_entities + y)
-                numbers.append(np.full(len(x), rule))
-        all_keys = np.concatenate(keys)
-        return all_keys, np.concatenate(numbers), self.graph.contains_keys(all_keys)
+        Each kind of rules concludes at most about ``max_candidates`` new ones.
+        """
+        new_by_paths, known_by_paths = self.paths.conclude(combine, max_candidates)
+        new, known = self.constants.conclude(max_candidates)
+        return (
+            Conclusions.merge(
+                [new_by_paths, *self._by_side(new, self.constants.confidence, combine)], self.confidence
+            ),
+            Conclusions.merge(
+                [known_by_paths, *self._by_side(known, self.constants.left_out_confidence, combine)],
+                self.left_out_confidence,
+            ),
+        )
 
-    def _rules_by_body(self, max_candidates: int) -> dict[tuple[int, ...], list[int]]:
-        """The rules to be applied, by their bodies: in order of confidence, until they list enough triples."""
-        order = self.order()
-        n_listed = np.cumsum((self.table.sizes - self.table.support)[order])
-        bodies: dict[tuple[int, ...], list[int]] = {}
-        for rule in order[n_listed <= max_candidates].tolist():
-            bodies.setdefault(self.path(rule), []).append(rule)
-        return bodies
+    def _by_side(self, best: BestRules, confidence: Array, combine: Combine) -> Iterator[KindConclusions]:
+        """Yield what rules conclude about the heads of triples, and about their tails."""
+        is_about_tail = self.constants.is_about_tail(best.rules[:, 0])
+        for rows in (~is_about_tail, is_about_tail):
+            side = BestRules(best.keys[rows], best.rules[rows])
+            yield self._numbered(side.conclusions(confidence, combine))
+
+    def _numbered(self, conclusions: KindConclusions) -> KindConclusions:
+        """Return conclusions of rules with constants with the numbers of these rules in this set."""
+        rules = conclusions.best_rules
+        numbers = np.where(rules < 0, rules, rules + len(self.paths))
+        return conclusions._replace(best_rules=numbers)
 
     def body_triples(self, rule: int, x: int, y: int) -> tuple[LabelledTriple, ...]:
-        """Return the train triples of a path from x to y along a rule's body; of several paths the first by id."""
-        path = self.path(rule)
-        chain = self.chains.first(path, x, y)
-        return tuple(self._triple(step, *chain[i : i + 2]) for i, step in enumerate(path))
+        """Return the train triples by which a rule concludes something about x and y; the first by their ids."""
+        if rule < len(self.paths):
+            edges = self.paths.body_edges(rule, x, y)
+        else:
+            number = rule - len(self.paths)
+            edges = self.constants.body_edges(number, self.constants.subject(number, x, y))
+        return tuple(self._triple(step, start, stop) for start, step, stop in edges)
 
     def evidence(self, best_rules: list[int], x: int, y: int, confidence: float | None = None) -> Evidence:
         """Return the evidence for a triple that rules conclude about x and y, given the best of them."""
@@ -184,9 +215,3 @@ class RuleEvidence:
             self.rules.evidence([rule for rule in best if rule >= 0], h, t, confidence)
             for best, (h, _, t), confidence in zip(best_rules, triples.tolist(), confidences, strict=True)
         ]
-
-
-def _atom(step: int, relations: tuple[str, ...], x: str, y: str) -> str:
-    """Return r(x, y), or r(y, x) for an inverse."""
-    variables = f"{x}, {y}" if step < len(relations) else f"{y}, {x}"
-    return f"{relations[step % len(relations)]}({variables})"

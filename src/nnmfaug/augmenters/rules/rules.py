@@ -11,9 +11,13 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from nnmfaug.augmenters.listed import Listed
+from nnmfaug.augmenters.rules.attributes import Attributes
 from nnmfaug.augmenters.rules.combining import Combine, Conclusions
+from nnmfaug.augmenters.rules.constant_mining import mine_constants
+from nnmfaug.augmenters.rules.constant_table import ConstantTable
 from nnmfaug.augmenters.rules.mining import Limits, mine
 from nnmfaug.augmenters.rules.rule_set import RuleEvidence, RuleSet
+from nnmfaug.augmenters.rules.steps import Steps
 from nnmfaug.augmenters.rules.table import Threshold
 from nnmfaug.core.checks import check_argument, check_at_least
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph, check_graph
@@ -48,7 +52,11 @@ class Rules:
     max_total_paths
         If the bodies of one length have more paths together, those of the most paths are skipped, too.
     max_rules
-        Maximum number of rules; those of the highest confidence are kept.
+        Maximum number of rules without constants; those of the highest confidence are kept.
+    constants
+        Whether rules with constants are mined as well: r(x, c) ← s(x, d), r(x, c) ← s(x, z), and r(x, c) ← true.
+    max_constant_rules
+        Maximum number of rules with constants; those of the highest confidence are kept.
     max_candidates
         Rules are applied in descending order of confidence until they have listed so many triples.
 
@@ -56,7 +64,7 @@ class Rules:
     --------
     >>> import nnmfaug as na
     >>> train = na.family(100, seed=0).given
-    >>> rules = na.Rules(depth=1).mine(train)
+    >>> rules = na.Rules(depth=1, constants=False).mine(train)
     >>> print(rules.describe(rules.order()[0]))
     aunt_or_uncle_of(x, y) ← niece_or_nephew_of(y, x)
     >>> dist = na.Rules().fit(train)
@@ -76,13 +84,22 @@ class Rules:
     max_total_paths: int = 500_000_000
     max_rules: int = 20_000
     max_candidates: int = 5_000_000
+    constants: bool = True
+    max_constant_rules: int = 5_000_000
 
     def __post_init__(self) -> None:
         check_argument("depth", self.depth, self.depth in (1, 2, 3), "1, 2 or 3")
         for name, kinds in (("confidence", Confidence), ("combine", Combine)):
             names = get_args(kinds)
             check_argument(name, getattr(self, name), getattr(self, name) in names, f"one of {', '.join(names)}")
-        for name in ("min_support", "max_paths", "max_total_paths", "max_rules", "max_candidates"):
+        for name in (
+            "min_support",
+            "max_paths",
+            "max_total_paths",
+            "max_rules",
+            "max_candidates",
+            "max_constant_rules",
+        ):
             check_at_least(name, getattr(self, name), 1)
         good = 0 < self.min_confidence <= 1
         check_argument("min_confidence", self.min_confidence, good, "above 0 and at most 1")
@@ -100,14 +117,26 @@ class Rules:
         check_graph(graph)
         limits = Limits(self.max_paths, self.max_total_paths, self.max_rules)
         table = mine(graph, self.threshold, limits, depth=self.depth)
-        return RuleSet(graph, table, self.threshold)
+        return RuleSet.of(graph, table, self.threshold, self._mine_constants(graph))
+
+    def _mine_constants(self, graph: KnowledgeGraph) -> ConstantTable:
+        """Count the rules with constants."""
+        if not self.constants:
+            return ConstantTable.empty()
+        attributes = Attributes(Steps(graph), self.min_support)
+        return mine_constants(
+            attributes, self.threshold, max_pairs=self.max_total_paths, max_rules=self.max_constant_rules
+        )
 
     def select(self, rules: RuleSet) -> RuleSet:
         """Return the rules that ``mine`` would return, from a larger set of rules of the same graph."""
-        table = rules.table
+        table = rules.paths.table
         passed = self.threshold.passed(table.support, self.threshold.sizes_of(table))
         best = self.threshold.best(table.take(passed), self.max_rules)
-        return RuleSet(rules.graph, best, self.threshold)
+        constants = rules.constants.table
+        constants = constants.take(self.threshold.passed(constants.support, constants.sizes))
+        constants = constants.best(self.max_constant_rules, self.threshold)
+        return RuleSet.of(rules.graph, best, self.threshold, constants)
 
     def fit(self, graph: KnowledgeGraph, *, seed: int = 0) -> Listed:  # noqa: ARG002  (as every augmenter)
         """Fit to a graph, which should be the train split alone. Nothing is drawn, so the seed has no effect."""
