@@ -20,8 +20,8 @@ from nnmfaug.graph.keys import SortedKeys, stable_order
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import LabelledTriple
 
-VARIABLES = "xzwy"
-"""Names of the entities on a path; the last is always y."""
+VARIABLES = "xzwv"
+"""Names of the entities on a path but the last, which is always y."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class RuleSet:
 
     @property
     def skipped(self) -> int:
-        """Number of bodies that were not counted, because they have too many paths, or all together have."""
+        """Number of bodies that were not counted, because they have too many paths, or the budget was spent."""
         return self.table.skipped
 
     @cached_property

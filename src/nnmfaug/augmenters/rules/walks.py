@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.sparse import csr_array
 
+from nnmfaug.augmenters.rules.joins import extend
 from nnmfaug.augmenters.rules.steps import Steps
 from nnmfaug.core.arrays import Ids
 
@@ -58,7 +59,9 @@ class WalksFrom:
             return self._one_step(path[0])
         if len(path) == 2:
             return self._two_steps(*path)
-        return self._three_steps(*path)
+        if len(path) == 3:
+            return self._three_steps(*path)
+        return self._list_paths(path)
 
     def _one_step(self, step: int) -> csr_array:
         rows, stops = self.walks.steps.stops_of(step, self.starts)
@@ -80,6 +83,12 @@ class WalksFrom:
             at_start = a.multiply(back).multiply(self._one_step(third))
             onwards = csr_array(onwards - turns + at_start)
         return self._without_starts(onwards)
+
+    def _list_paths(self, path: tuple[int, ...]) -> csr_array:
+        rows = np.arange(len(self.starts))
+        chains, rows = extend(self.walks.steps, [self.starts], rows, np.tile(path, (len(self.starts), 1)))
+        ones = np.ones(len(rows), dtype=np.int32)
+        return csr_array((ones, (rows, chains[-1])), shape=(len(self.starts), self.walks.steps.n))
 
     def _without_starts(self, counts: csr_array) -> csr_array:
         """Leave out paths that return to their start, and entries that are 0."""
