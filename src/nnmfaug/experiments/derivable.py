@@ -16,8 +16,8 @@ from nnmfaug.quality.default_rules import default_rules
 def find_derivable(train: KnowledgeGraph, triples: KnowledgeGraph) -> Bools:
     """Return whether some rule that is mined from train concludes each triple, shape (n_triples,).
 
-    The rules are those of :class:`~nnmfaug.Auto`: paths of up to three steps if train is small and sparse, of two
-    otherwise, with a confidence of at least .05. All of them are applied, whatever their number of conclusions.
+    The rules are those of :class:`~nnmfaug.Auto`: paths of up to three steps, of two if train is dense, with a
+    confidence of at least .05. All of them are applied, whatever their number of conclusions.
 
     Examples
     --------
