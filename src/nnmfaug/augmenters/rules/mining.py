@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -23,11 +24,12 @@ from scipy.sparse import csr_array
 
 from nnmfaug.augmenters.rules.counting import RuleCounter
 from nnmfaug.augmenters.rules.joins import BodyPairs, join_paths
-from nnmfaug.augmenters.rules.paths import Bodies, affordable, bodies_of
+from nnmfaug.augmenters.rules.paths import Bodies, affordable, bodies_of, two_paths
 from nnmfaug.augmenters.rules.steps import Steps
 from nnmfaug.augmenters.rules.table import RuleTable, Threshold
 from nnmfaug.core.arrays import Bools, Ids
 from nnmfaug.core.progress import report
+from nnmfaug.core.sparse import entries
 from nnmfaug.graph.keys import stable_order
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 
@@ -150,13 +152,28 @@ class _Miner:
         return bodies.steps[:, 0] * self.steps.n_steps + bodies.steps[:, 1]
 
     def _join_costs(self, bodies: Bodies) -> Ids:
-        """Cost of joining each body: its paths, and looking up the edges at its smaller end."""
-        return JOIN_COST * (bodies.n_paths + self._n_edges(bodies))
+        """Cost of joining each body: its paths, and the look-ups before."""
+        return JOIN_COST * (bodies.n_paths + self._cheaper_way(bodies.steps)[1])
 
-    def _n_edges(self, bodies: Bodies) -> Ids:
-        """Number of edges of the first or last step of each body, whichever has fewer."""
-        n_edges: Ids = np.diff(self.steps.begins)[bodies.steps[:, [0, -1]]].min(axis=1)
-        return n_edges
+    def _cheaper_way(self, bodies: Ids) -> tuple[Ids, Ids]:
+        """Read each body from the end at which a join looks up less; return the path, and how much it looks up."""
+        backwards = self.steps.inverse(bodies[:, ::-1])
+        n_forwards = self._n_lookups(bodies)
+        n_backwards = self._n_lookups(backwards)
+        paths: Ids = np.where((n_backwards < n_forwards)[:, None], backwards, bodies)
+        return paths, np.minimum(n_forwards, n_backwards)
+
+    def _n_lookups(self, paths: Ids) -> Ids:
+        """Number of edges of the first step, and, if there are more than two steps, of paths of the first two."""
+        n_edges: Ids = np.diff(self.steps.begins)[paths[:, 0]]
+        if paths.shape[1] == 2 or not len(paths):
+            return n_edges
+        n_two = entries(self._two_paths, paths[:, 0], paths[:, 1])
+        return n_edges + n_two.astype(np.int64)
+
+    @cached_property
+    def _two_paths(self) -> csr_array:
+        return two_paths(self.steps)
 
     def _plan(self, bodies: Bodies) -> tuple[Bools, int]:
         """Mark the bodies of first steps for which joins are cheaper than a product; return the cost beside paths.
@@ -168,22 +185,15 @@ class _Miner:
         by_first = np.bincount(first, n_lookups + bodies.n_paths, minlength=self.steps.n_steps)
         is_cheap = by_first <= self.product_cost
         # The number of steps that are first depends on their order, but what is paid for must not.
-        overhead = min(int(self._n_edges(bodies).sum()), self.steps.n_steps * self.product_cost)
+        overhead = min(int(self._cheaper_way(bodies.steps)[1].sum()), self.steps.n_steps * self.product_cost)
         return is_cheap[first], overhead
 
     def _join(self, bodies: Bodies) -> None:
         """Count the rules of small bodies, many at a time."""
-        paths = self._from_smaller_end(bodies.steps)
-        for rows in self._chunks(self._join_costs(bodies)):
+        paths, n_lookups = self._cheaper_way(bodies.steps)
+        for rows in self._chunks(JOIN_COST * (bodies.n_paths + n_lookups)):
             report("mining rules of small bodies", rows.stop, len(bodies))
             self._add(join_paths(self.steps, paths[rows]), paths[rows])
-
-    def _from_smaller_end(self, bodies: Ids) -> Ids:
-        """Reverse the bodies whose last step has fewer edges than their first."""
-        n_edges = np.diff(self.steps.begins)
-        is_smaller = n_edges[bodies[:, -1]] < n_edges[bodies[:, 0]]
-        paths: Ids = np.where(is_smaller[:, None], self.steps.inverse(bodies[:, ::-1]), bodies)
-        return paths
 
     def _multiply(self, bodies: Bodies) -> None:
         """Count the rules of large bodies of two steps, those of one first step after the other."""

@@ -70,6 +70,16 @@ def affordable(costs: Ids, budget: int) -> Bools:
     return np.asarray(costs < ordered[n_paid])
 
 
+def two_paths(steps: Steps) -> csr_array:
+    """Return the number of paths of each two steps, also of those that return, shape (n_steps, n_steps)."""
+    return csr_array(_arrivals(steps).T @ steps.degrees)
+
+
+def _arrivals(steps: Steps) -> csr_array:
+    """Number of edges of each step that arrive at each entity, shape (n, n_steps)."""
+    return csr_array(steps.degrees[:, steps.inverse(np.arange(steps.n_steps))])
+
+
 def _two_steps(steps: Steps, least: int) -> Bodies | None:
     start, step, stop = _promising_edges(steps, least)
     ones = np.ones(len(start), dtype=np.int64)
@@ -88,7 +98,7 @@ def _three_steps(steps: Steps, least: int) -> Bodies | None:
     N[a, c] = Σ_{(z, w) in b} |{x : a leads from x to z}| · |{y : c leads from w to y}|
     """
     departures = steps.degrees
-    arrivals = csr_array(departures[:, steps.inverse(np.arange(steps.n_steps))])
+    arrivals = _arrivals(steps)
     z, _, w = steps.edges_of(np.arange(steps.graph.n_relations))
     n_products = np.diff(arrivals.indptr).astype(np.int64)[z] @ np.diff(departures.indptr)[w]
     if n_products + steps.graph.n_relations * steps.n_steps > MAX_STEP_TRIPLES:  # each product has a row per step
@@ -105,7 +115,7 @@ def _four_steps(steps: Steps, least: int) -> Bodies | None:
     if middles is None or len(middles) * steps.n_steps**2 > MAX_BODIES:
         return None
     departures = steps.degrees
-    arrivals = csr_array(departures[:, steps.inverse(np.arange(steps.n_steps))])
+    arrivals = _arrivals(steps)
     after = [csr_array(steps.matrix(step).astype(np.int64) @ departures) for step in range(steps.n_steps)]
     before = [csr_array(steps.matrix(step).astype(np.int64).T @ arrivals) for step in range(steps.n_steps)]
     parts = ((middle, csr_array(before[middle[0]].T @ after[middle[1]])) for middle in middles.steps)
