@@ -19,7 +19,7 @@ from nnmfaug.quality.default_rules import default_rules
 def find_derivable(train: KnowledgeGraph, triples: KnowledgeGraph) -> Bools:
     """Return whether some rule that is mined from train concludes each triple, shape (n_triples,).
 
-    The rules are those of :class:`~nnmfaug.Auto`, paths and rules with constants, with a confidence of at least .05.
+    The rules are those of :class:`~nnmfaug.Auto`, paths and rules with constants, of a confidence of at least .05.
     All of them are applied, whatever their number of conclusions.
 
     Examples

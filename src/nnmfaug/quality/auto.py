@@ -25,7 +25,7 @@ class Auto:
     Parameters
     ----------
     generators
-        The augmenters. Default: rules, of up to three steps if the graph is small and sparse, of two otherwise.
+        The augmenters. Default: rules of up to three steps, of two if the graph is dense.
     threshold
         Minimum estimated probability of a triple.
     completeness

@@ -123,7 +123,7 @@ class Score:
 
 
 def patterns(confidence: Array) -> Ids:
-    """Number the sets of kinds that conclude triples: 0 for the first alone, 1 for the second, 2 for both, and so on.
+    """Number the sets of kinds that conclude triples: 0 for the first alone, 1 for the second, 2 for both, ….
 
     Parameters
     ----------

@@ -22,18 +22,18 @@ from tests.examples import examples
 row = st.lists(st.integers(0, 400), unique=True, max_size=200).map(sorted)
 
 
+@pytest.mark.parametrize(("length", "every"), [(1, 1), (2, 1), (3, 1), (4, 5)])
 @given(graph=toy_graphs())
-@settings(max_examples=examples(40))
-def test_the_first_chain_is_the_smallest_of_all_chains(graph: KnowledgeGraph) -> None:
+@settings(max_examples=examples(15))
+def test_the_first_chain_is_the_smallest_of_all_chains(length: int, every: int, graph: KnowledgeGraph) -> None:
     chains = Chains(Steps(graph))
-    for length in (1, 2, 3):
-        for path in itertools.product(range(2 * graph.n_relations), repeat=length):
-            smallest: dict[tuple[int, int], tuple[int, ...]] = {}
-            for chain in sorted(walk_path(graph, path)):
-                if len(set(chain)) == len(chain):
-                    smallest.setdefault((chain[0], chain[-1]), chain)
-            for (x, y), chain in smallest.items():
-                assert chains.first(path, x, y) == chain
+    for path in list(itertools.product(range(2 * graph.n_relations), repeat=length))[::every]:
+        smallest: dict[tuple[int, int], tuple[int, ...]] = {}
+        for chain in sorted(walk_path(graph, path)):
+            if len(set(chain)) == len(chain):
+                smallest.setdefault((chain[0], chain[-1]), chain)
+        for (x, y), chain in smallest.items():
+            assert chains.first(path, x, y) == chain
 
 
 @given(one=row, other=row, n=st.integers(1, 3))

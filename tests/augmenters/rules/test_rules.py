@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ from tests.examples import examples
 
 Counts = tuple[int, int, int]
 Body = tuple[tuple[str, bool], ...]
-NO_LIMITS = Limits(max_paths=10**6, max_total_paths=10**12, max_rules=10**9)
+NO_LIMITS = Limits(max_paths=10**6, budget=10**12, max_rules=10**9)
 EVERYTHING = na.Rules(depth=3, min_support=1, min_confidence=1e-9, prior=0.0)
 
 
@@ -70,9 +71,9 @@ def as_dict(rules: RuleSet) -> dict[tuple[str, Body], Counts]:
 
 
 @st.composite
-def toy_rows(draw: st.DrawFn) -> list[LabelledTriple]:
+def toy_rows(draw: st.DrawFn, max_size: int = 22) -> list[LabelledTriple]:
     entity, relation = st.integers(0, 6), st.integers(0, 2)
-    ids = draw(st.lists(st.tuples(entity, relation, entity), min_size=1, max_size=22))
+    ids = draw(st.lists(st.tuples(entity, relation, entity), min_size=1, max_size=max_size))
     return sorted({(f"e{h}", f"r{r}", f"e{t}") for h, r, t in ids})
 
 
@@ -82,6 +83,12 @@ class TestMining:
     def test_counts_equal_brute_force(self, rows: list[LabelledTriple]) -> None:
         rules = EVERYTHING.mine(KnowledgeGraph.from_labels(rows))
         assert as_dict(rules) == brute_force(rows, 3)
+
+    @given(rows=toy_rows(max_size=12))
+    @settings(max_examples=examples(10))
+    def test_counts_of_four_steps_equal_brute_force(self, rows: list[LabelledTriple]) -> None:
+        rules = replace(EVERYTHING, depth=4).mine(KnowledgeGraph.from_labels(rows))
+        assert as_dict(rules) == brute_force(rows, 4)
 
     @pytest.mark.slow
     def test_chunks_change_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,20 +125,50 @@ class TestMining:
     def test_a_budget_leaves_out_the_largest_bodies_and_counts_them(self) -> None:
         graph = na.read_splits("umls").train
         every = na.Rules(min_confidence=0.001).mine(graph)
-        some = na.Rules(min_confidence=0.001, max_total_paths=800_000).mine(graph)
+        some = na.Rules(min_confidence=0.001, budget=800_000).mine(graph)
         is_long = some.table.bodies[:, 1] >= 0
         assert some.skipped > 0
         assert 0 < is_long.sum() < (every.table.bodies[:, 1] >= 0).sum()
         assert set(as_dict(some).items()) <= set(as_dict(every).items())
 
+    def test_a_budget_pays_for_short_bodies_before_long_ones(self) -> None:
+        graph = na.family(60, seed=1).given
+        every = as_dict(na.Rules(depth=3).mine(graph))
+        numbers = []
+        for budget in (10**3, 10**4, 10**5, 10**6, 10**9):
+            rules = na.Rules(depth=3, budget=budget).mine(graph)
+            some = as_dict(rules)
+            assert set(some.items()) <= set(every.items())
+            assert (rules.skipped > 0) == (budget < 10**9)
+            lengths = [len(body) for _, body in some]
+            if 3 in lengths:
+                short = {rule for rule in every if len(rule[1]) < 3}
+                assert short <= set(some)
+            numbers.append(len(some))
+        assert numbers == sorted(numbers)
+        assert numbers[0] < numbers[2] < numbers[-1] == len(every)
+
+    def test_what_a_budget_pays_for_does_not_depend_on_names(self) -> None:
+        graph = na.family(60, seed=1).given
+        swapped = {r: f"{len(r):02}{r}"[::-1] for r in graph.vocabulary.relations}
+        renamed = KnowledgeGraph.from_labels([(h[::-1], swapped[r], t[::-1]) for h, r, t in graph.labels()])
+        method = na.Rules(depth=3, budget=10**6)
+        one, two = method.mine(graph), method.mine(renamed)
+        expected = {
+            (swapped[head], tuple((swapped[r], inverted) for r, inverted in body)): counts
+            for (head, body), counts in as_dict(one).items()
+        }
+        assert one.skipped == two.skipped > 0
+        assert as_dict(two) == expected
+
     @pytest.mark.parametrize("product_cost", [0, 10**9])
     def test_joins_and_products_count_the_same(self, product_cost: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        graph = na.family(60, seed=1).given
+        graph = na.family(40, seed=1).given
         monkeypatch.setattr("nnmfaug.augmenters.rules.mining.ENTITIES_PER_PATH", 10**9)
-        before = mine(graph, Threshold(2, 0.1, 5.0), NO_LIMITS, depth=2)
+        limits = Limits(max_paths=10**6, budget=10**17, max_rules=10**9)
+        before = mine(graph, Threshold(2, 0.1, 5.0), limits, depth=3)
         monkeypatch.setattr("nnmfaug.augmenters.rules.mining.PRODUCT_COST", product_cost)
-        limits = Limits(max_paths=10**6, max_total_paths=10**15, max_rules=10**9)
-        after = mine(graph, Threshold(2, 0.1, 5.0), limits, depth=2)
+        after = mine(graph, Threshold(2, 0.1, 5.0), limits, depth=3)
         for column in ("bodies", "heads", "support", "sizes", "pca_sizes"):
             assert np.array_equal(getattr(before, column), getattr(after, column))
 
@@ -153,6 +190,8 @@ class TestMining:
             (relations_of_one_pair(20_000), 2),
             (relations_of_one_hub(40, 2200), 2),
             (relations_of_one_hub(20, 500), 3),
+            (relations_of_one_hub(40, 2200), 3),
+            (many_relations(20_000, 2), 3),
         ],
     )
     def test_graphs_that_explode_are_mined_in_bounded_time_and_memory(
@@ -211,7 +250,7 @@ class TestConclusions:
             assert got == pytest.approx(dict(expected))
             assert (np.diff(dist.confidence) <= 0).all()
 
-    @pytest.mark.parametrize("depth", [1, 2, 3])
+    @pytest.mark.parametrize("depth", [1, 2, 3, 4])
     @pytest.mark.slow
     def test_evidence_is_in_train_and_makes_up_the_body(self, depth: int) -> None:
         train = na.family(60, seed=1).given
@@ -241,7 +280,8 @@ class TestConclusions:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"depth": 4},
+        {"depth": 5},
+        {"budget": 0},
         {"confidence": "best"},
         {"combine": "min"},
         {"min_support": 0},

@@ -68,10 +68,14 @@ def test_a_body_joins_the_ends_of_all_paths_without_a_repeated_entity(graph: Kno
             assert stored_pairs(steps.body(path)) == {(chain[0], chain[-1]) for chain in chains}
 
 
+@pytest.mark.parametrize("max_rows", [0, 1000])
 @given(graph=toy_graphs())
-@settings(max_examples=examples(40))
-def test_degrees_tails_stops_and_returns_equal_those_of_the_triples(graph: KnowledgeGraph) -> None:
+@settings(max_examples=examples(20))
+def test_degrees_tails_stops_and_returns_equal_those_of_the_triples(max_rows: int, graph: KnowledgeGraph) -> None:
     steps = Steps(graph)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nnmfaug.augmenters.rules.steps.MAX_ROWS", max_rows)
+        assert (steps._row_begins is None) == (max_rows == 0)
     pairs = [walk_step(graph, step) for step in range(steps.n_steps)]
     for step, entity in itertools.product(range(steps.n_steps), range(steps.n)):
         expected = sorted(y for x, y in pairs[step] if x == entity)

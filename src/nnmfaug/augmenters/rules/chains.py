@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from nnmfaug.augmenters.rules.joins import extend
 from nnmfaug.augmenters.rules.steps import Steps
 from nnmfaug.core.arrays import Ids
 from nnmfaug.graph.keys import SortedKeys
@@ -26,12 +27,14 @@ class Chains:
         self._meeting = lru_cache(maxsize=1 << 14)(self._meeting_uncached)
 
     def first(self, path: tuple[int, ...], x: int, y: int) -> Chain:
-        """Return the first chain of different entities from x to y along one, two or three steps."""
+        """Return the first chain of different entities from x to y along one to four steps."""
         if len(path) == 1:
             return (x, y)
         if len(path) == 2:
             return (x, self._meeting(path[0], x, self._back(path[1]), y)[0], y)
-        return min(self._three_steps(path, x, y))
+        if len(path) == 3:
+            return min(self._three_steps(path, x, y))
+        return self._first_of_all(path, x, y)
 
     def _three_steps(self, path: tuple[int, ...], x: int, y: int) -> Iterator[Chain]:
         """Yield the first chain x, z, w, y of each z until there is one, or of each w, whichever are fewer."""
@@ -49,6 +52,12 @@ class Chains:
             for w in before_y[before_y != x].tolist():
                 chains = [(x, z, w, y) for z in self._meeting(first, x, self._back(second), w) if z != y]
                 yield from chains[:1]
+
+    def _first_of_all(self, path: tuple[int, ...], x: int, y: int) -> Chain:
+        """Return the first chain of all that leave x; they come in ascending order."""
+        chains, _ = extend(self.steps, [np.array([x])], np.array([0]), np.array([path]))
+        row = np.flatnonzero(chains[-1] == y)[0]
+        return tuple(int(entities[row]) for entities in chains)
 
     def _meeting_uncached(self, step: int, x: int, other_step: int, y: int) -> Chain:
         """The first two entities to which one step leads from x and another from y, or as many as there are."""

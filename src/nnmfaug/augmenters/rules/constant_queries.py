@@ -1,8 +1,8 @@
 """Rules with constants applied to queries (x, r, ?) and (?, r, y): the confidence of every answer, nothing cut.
 
 A query asks where a step s leads from an entity x: s = r for tails, s = r⁻¹ for heads. Two kinds of rules answer
-it: those about x, s(x, c) ← b(x), with the answer c; and those about the answer y, s⁻¹(y, x) ← b(y), whose constant
-is x. A rule without a body, s(x, c) ← true, answers every query of s. For an answer that train already contains,
+it: those about x, s(x, c) ← b(x), with the answer c; and those about the answer y, s⁻¹(y, x) ← b(y), whose
+constant is x. A rule without a body, s(x, c) ← true, answers every query of s. For an answer that train already contains,
 the confidences are those after leaving its triple out.
 """
 

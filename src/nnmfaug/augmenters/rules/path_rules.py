@@ -16,8 +16,8 @@ from nnmfaug.core.arrays import Array, Bools, Ids, Places
 from nnmfaug.core.progress import report
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 
-VARIABLES = "xzwy"
-"""Names of the entities on a path; the last is always y."""
+VARIABLES = "xzwv"
+"""Names of the entities on a path but the last, which is always y."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """Rules: an augmenter that lists the triples which mined rules conclude from train.
 
-A rule r(x, y) ← b(x, y) has as its body b a path of one, two or three relations, each possibly inverted. Its
+A rule r(x, y) ← b(x, y) has as its body b a path of one to four relations, each possibly inverted. Its
 confidence is the fraction of the pairs of the body that have the relation r in train.
 """
 
@@ -32,8 +32,8 @@ class Rules:
     Parameters
     ----------
     depth
-        Maximum length of a body, 1 to 3. Length 3 needs a product for each two steps; use it for graphs of a few
-        dozen relations.
+        Maximum length of a body, 1 to 4. Bodies of three steps are mined as far as the budget allows; four steps
+        are for graphs of a few thousand triples.
     min_support, min_confidence
         Minimum support and confidence of a rule.
     prior
@@ -49,8 +49,10 @@ class Rules:
         A triple is drawn with a probability proportional to its confidence to this power. Not used by ``top``.
     max_paths
         Bodies of more paths are skipped, see ``RuleSet.skipped``.
-    max_total_paths
-        If the bodies of one length have more paths together, those of the most paths are skipped, too.
+    budget
+        Amount of work, in paths. It is spent on bodies of one step first, then on those of two, and so on; of one
+        length on the cheapest first. The others are skipped, too. Rules with constants have a budget of the same
+        size, in pairs of attributes of an entity.
     max_rules
         Maximum number of rules without constants; those of the highest confidence are kept.
     constants
@@ -81,25 +83,19 @@ class Rules:
     combine: Combine = "max"
     sharpness: float = 1.0
     max_paths: int = 5_000_000
-    max_total_paths: int = 500_000_000
+    budget: int = 500_000_000
     max_rules: int = 20_000
     max_candidates: int = 5_000_000
     constants: bool = True
     max_constant_rules: int = 5_000_000
 
     def __post_init__(self) -> None:
-        check_argument("depth", self.depth, self.depth in (1, 2, 3), "1, 2 or 3")
+        check_argument("depth", self.depth, self.depth in (1, 2, 3, 4), "1, 2, 3 or 4")
         for name, kinds in (("confidence", Confidence), ("combine", Combine)):
             names = get_args(kinds)
             check_argument(name, getattr(self, name), getattr(self, name) in names, f"one of {', '.join(names)}")
-        for name in (
-            "min_support",
-            "max_paths",
-            "max_total_paths",
-            "max_rules",
-            "max_candidates",
-            "max_constant_rules",
-        ):
+        limits = ("max_paths", "budget", "max_rules", "max_candidates", "max_constant_rules")
+        for name in ("min_support", *limits):
             check_at_least(name, getattr(self, name), 1)
         good = 0 < self.min_confidence <= 1
         check_argument("min_confidence", self.min_confidence, good, "above 0 and at most 1")
@@ -115,7 +111,7 @@ class Rules:
     def mine(self, graph: KnowledgeGraph) -> RuleSet:
         """Return the rules of a graph, which should be the train split alone."""
         check_graph(graph)
-        limits = Limits(self.max_paths, self.max_total_paths, self.max_rules)
+        limits = Limits(self.max_paths, self.budget, self.max_rules)
         table = mine(graph, self.threshold, limits, depth=self.depth)
         return RuleSet.of(graph, table, self.threshold, self._mine_constants(graph))
 
@@ -124,9 +120,7 @@ class Rules:
         if not self.constants:
             return ConstantTable.empty()
         attributes = Attributes(Steps(graph), self.min_support)
-        return mine_constants(
-            attributes, self.threshold, max_pairs=self.max_total_paths, max_rules=self.max_constant_rules
-        )
+        return mine_constants(attributes, self.threshold, max_pairs=self.budget, max_rules=self.max_constant_rules)
 
     def select(self, rules: RuleSet) -> RuleSet:
         """Return the rules that ``mine`` would return, from a larger set of rules of the same graph."""

@@ -26,6 +26,8 @@ SLOTS_PER_PAIR = 16
 """Size of the hash table of :class:`StepPairs`: at most one slot in so many is occupied."""
 SMALL = 16
 """One edge in so many entities: looking up edges costs about as much as a matrix."""
+MAX_ROWS = 1 << 23
+"""Number of steps times entities up to which a table says where their edges begin."""
 BoolMatrix: TypeAlias = "csr_array[np.bool_, tuple[int, int]]"
 
 
@@ -136,9 +138,19 @@ class Steps:
         start, step, _ = self.edges
         return step * self.n + start
 
+    @cached_property
+    def _row_begins(self) -> Ids | None:
+        """Where the edges of each row key begin, shape (n_steps·n + 1,); None if that is too long."""
+        n_keys = self.n_steps * self.n
+        if n_keys > MAX_ROWS:
+            return None
+        return np.append(0, np.cumsum(np.bincount(self._row_keys, minlength=n_keys)))
+
     def rows(self, steps: Ids, starts: Ids) -> tuple[Ids, Ids]:
         """Return where the edges of each step from each start begin, and how many there are."""
         keys = steps * self.n + starts
+        if self._row_begins is not None:
+            return self._row_begins[keys], self._row_begins[keys + 1] - self._row_begins[keys]
         begins = np.searchsorted(self._row_keys, keys)
         return begins, np.searchsorted(self._row_keys, keys, side="right") - begins
 

@@ -27,7 +27,8 @@ class RuleTable:
     pca_sizes : ndarray of shape (n_rules,)
         |{(x, y) : b(x, y) and r(x, y′) in train for some y′}|.
     skipped
-        Number of bodies that were not counted, because they have too many paths, or all together have.
+        Number of bodies that were not counted, because they have too many paths, or the budget was spent. A body
+        and its reversal are one.
     """
 
     heads: Ids

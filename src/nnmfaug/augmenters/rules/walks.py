@@ -7,12 +7,13 @@ from functools import lru_cache
 import numpy as np
 from scipy.sparse import csr_array
 
+from nnmfaug.augmenters.rules.joins import extend
 from nnmfaug.augmenters.rules.steps import Steps
 from nnmfaug.core.arrays import Ids
 
 CACHED_ROWS = 1 << 24
 """Rows of the matrices of steps that stay in memory."""
-CACHED_BEGINNINGS = 64
+CACHED_BEGINNINGS = 512
 """Numbers of paths that stay in memory for their third steps."""
 
 
@@ -24,9 +25,14 @@ class Walks:
         n_cached = max(CACHED_ROWS // max(steps.n, 1), 2)
         self.matrix = lru_cache(maxsize=n_cached)(self._matrix)
         self.returns = lru_cache(maxsize=n_cached)(steps.returns)
+        self.return_steps = lru_cache(maxsize=None)(self._return_steps)
 
     def _matrix(self, step: int) -> csr_array:
         return self.steps.matrix(step).astype(np.int32)
+
+    def _return_steps(self, step: int) -> frozenset[int]:
+        """The steps that lead back to some entity that a step left."""
+        return frozenset(self.returns(step).indices.tolist())
 
     def leaving(self, starts: Ids) -> WalksFrom:
         """Return the walks that leave some entities."""
@@ -58,7 +64,9 @@ class WalksFrom:
             return self._one_step(path[0])
         if len(path) == 2:
             return self._two_steps(*path)
-        return self._three_steps(*path)
+        if len(path) == 3:
+            return self._three_steps(*path)
+        return self._list_paths(path)
 
     def _one_step(self, step: int) -> csr_array:
         rows, stops = self.walks.steps.stops_of(step, self.starts)
@@ -73,13 +81,19 @@ class WalksFrom:
         """The equation of :meth:`Steps.body`, for the rows of the starts."""
         a = self._one_step(first)
         onwards = csr_array(self._two_steps(first, second) @ self.walks.matrix(third))
-        returns = self.walks.returns(second)[:, [third]].toarray().ravel()
-        if returns.any():
+        if third in self.walks.return_steps(second):
+            returns = self.walks.returns(second)[:, [third]].toarray().ravel()
             turns = csr_array((a.data * returns[a.indices], a.indices, a.indptr), shape=a.shape)
             back = self._one_step(int(self.walks.steps.inverse(np.array(second))))
             at_start = a.multiply(back).multiply(self._one_step(third))
             onwards = csr_array(onwards - turns + at_start)
         return self._without_starts(onwards)
+
+    def _list_paths(self, path: tuple[int, ...]) -> csr_array:
+        rows = np.arange(len(self.starts))
+        chains, rows = extend(self.walks.steps, [self.starts], rows, np.tile(path, (len(self.starts), 1)))
+        ones = np.ones(len(rows), dtype=np.int32)
+        return csr_array((ones, (rows, chains[-1])), shape=(len(self.starts), self.walks.steps.n))
 
     def _without_starts(self, counts: csr_array) -> csr_array:
         """Leave out paths that return to their start, and entries that are 0."""
