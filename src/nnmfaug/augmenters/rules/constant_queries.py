@@ -2,7 +2,7 @@
 
 A query asks where a step s leads from an entity x: s = r for tails, s = r⁻¹ for heads. Two kinds of rules answer
 it: those about x, s(x, c) ← b(x), with the answer c; and those about the answer y, s⁻¹(y, x) ← b(y), whose
-constant is x. A rule without a body, s(x, c) ← true, answers every query of s. For an answer that train already contains,
+constant is x. A rule without a body, s(x, c) ← true, answers every query of s. For an answer that train contains,
 the confidences are those after leaving its triple out.
 """
 
