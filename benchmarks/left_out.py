@@ -9,6 +9,7 @@ import numpy as np
 
 import nnmfaug as na
 from nnmfaug.augmenters.rules.joins import pairs_of
+from nnmfaug.augmenters.rules.path_rules import PathRules
 from nnmfaug.core.arrays import Array, Bools, Ids, IntArray
 
 NO_LIMIT = 10**9
@@ -23,7 +24,7 @@ class LeftOut:
     Parameters
     ----------
     counted : ndarray of shape (n,)
-        Confidence of the rule without the triple, by ``RuleSet.left_out_confidence``.
+        Confidence of the rule without the triple, by ``PathRules.left_out_confidence``.
     mined : ndarray of shape (n,)
         The same by mining the graph without the triple; 0 if there is no such rule.
     one_step : ndarray of shape (n,)
@@ -54,27 +55,27 @@ def leave_out(method: na.Rules, graph: na.KnowledgeGraph, n: int, *, seed: int =
 
     The rules are those that the method mines from the whole graph.
     """
-    lenient = replace(method, min_support=1, min_confidence=MIN_CONFIDENCE, max_rules=NO_LIMIT)
-    rules = replace(method.mine(graph), threshold=lenient.threshold)
+    lenient = replace(method, min_support=1, min_confidence=MIN_CONFIDENCE, max_rules=NO_LIMIT, constants=False)
+    rules = replace(method.mine(graph).paths, threshold=lenient.threshold)
     places = np.random.default_rng(seed).choice(len(graph), min(n, len(graph)), replace=False)
     which, numbers = concluding_rules(rules, graph.triples[places])
     mined = np.zeros(len(numbers))
     for i, place in enumerate(places.tolist()):
         rest = na.KnowledgeGraph(graph.vocabulary, np.delete(graph.triples, place, axis=0))
         rows = which == i
-        mined[rows] = confidences_of(lenient.mine(rest), rules, numbers[rows])
+        mined[rows] = confidences_of(lenient.mine(rest).paths, rules, numbers[rows])
     lengths = (rules.table.bodies >= 0).sum(axis=1)
     return LeftOut(rules.left_out_confidence[numbers], mined, lengths[numbers] == 1)
 
 
-def concluding_rules(rules: na.RuleSet, triples: IntArray) -> tuple[Ids, Ids]:
+def concluding_rules(rules: PathRules, triples: IntArray) -> tuple[Ids, Ids]:
     """Return all pairs of a triple and a rule that concludes it, as numbers of both."""
     pairs = [np.zeros((0, 2), dtype=np.int64), *_concluding(rules, triples)]
     which, numbers = np.concatenate(pairs).T
     return which, numbers
 
 
-def _concluding(rules: na.RuleSet, triples: IntArray) -> Iterator[Ids]:
+def _concluding(rules: PathRules, triples: IntArray) -> Iterator[Ids]:
     heads, relations, tails = triples.astype(np.int64).T
     n_entities = rules.graph.n_entities
     for rule in range(len(rules)):
@@ -84,7 +85,7 @@ def _concluding(rules: na.RuleSet, triples: IntArray) -> Iterator[Ids]:
         yield np.stack([rows[joined], np.full(joined.sum(), rule)], axis=1)
 
 
-def confidences_of(mined: na.RuleSet, rules: na.RuleSet, numbers: Ids) -> Array:
+def confidences_of(mined: PathRules, rules: PathRules, numbers: Ids) -> Array:
     """Return the confidences that some of the rules have among mined ones; 0 for those that are not there."""
     keys = _keys(mined)
     order = np.argsort(keys)
@@ -95,7 +96,7 @@ def confidences_of(mined: na.RuleSet, rules: na.RuleSet, numbers: Ids) -> Array:
     return confidences
 
 
-def _keys(rules: na.RuleSet) -> Ids:
+def _keys(rules: PathRules) -> Ids:
     """A number for the relation and the body of each rule."""
     base = 2 * rules.graph.n_relations + 1
     keys = rules.table.heads.astype(np.int64)

@@ -55,9 +55,9 @@ def speed() -> None:
     rules = method.mine(train)
     expected = mine_plainly(train)
     ours, plain = seconds(lambda: method.mine(train), lambda: mine_plainly(train))
-    table = rules.table
+    table = rules.paths.table
     rows = zip(table.support.tolist(), table.sizes.tolist(), table.pca_sizes.tolist(), strict=True)
-    counts = {(int(table.heads[i]), rules.path(i)): row for i, row in enumerate(rows)}
+    counts = {(int(table.heads[i]), rules.paths.path(i)): row for i, row in enumerate(rows)}
     agreement = "the same counts" if counts == expected else "DIFFERENT COUNTS"
     speed_up = f"{plain / ours:.1f} x as fast as the plain miner (bar {BARS['speed']})"
     print(f"WN18RR: {len(counts):,} rules, {agreement}, {speed_up}")
@@ -101,7 +101,7 @@ def refits() -> None:
 
 def calibrate_by_leaving_one_out(method: na.Rules, train: na.KnowledgeGraph) -> Calibration:
     """Mine once, and calibrate."""
-    _, recovery = leave_one_out(method, train)
+    recovery = leave_one_out(method, train).recovery
     return calibrate(recovery, train.n_relations, COMPLETENESS)
 
 

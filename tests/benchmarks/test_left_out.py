@@ -31,8 +31,9 @@ def test_rules_of_one_step_are_exact_and_longer_ones_are_not_all() -> None:
 
 def test_rules_conclude_what_an_augmenter_lists_when_the_triple_is_not_there() -> None:
     graph = na.family(40, seed=0).given
-    rules = na.Rules().mine(graph)
-    listed = na.Rules().fit(graph)
+    method = na.Rules(constants=False)
+    rules = method.mine(graph).paths
+    listed = method.fit(graph)
     triples = np.concatenate([listed.triples[:30], [[0, 0, 0]]])
     which, numbers = concluding_rules(rules, triples)
     assert set(which.tolist()) == set(range(30))
@@ -41,7 +42,7 @@ def test_rules_conclude_what_an_augmenter_lists_when_the_triple_is_not_there() -
 
 
 def test_a_rule_that_was_not_mined_again_has_confidence_0() -> None:
-    rules = na.Rules().mine(na.family(40, seed=0).given)
+    rules = na.Rules().mine(na.family(40, seed=0).given).paths
     fewer = replace(rules, table=rules.table.take(np.arange(1, len(rules))))
     confidences = confidences_of(fewer, rules, np.array([0, 1, 2]))
     assert confidences.tolist() == [0, *rules.confidence[1:3]]

@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 
 import nnmfaug as na
+from nnmfaug.augmenters.rules.constant_rules import ConstantRules
+from nnmfaug.core.arrays import Array
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
+from nnmfaug.graph.vocabulary import LabelledTriple
 from nnmfaug.quality.default_rules import default_rules
-from nnmfaug.quality.leave_one_out import least_confidence, leave_one_out
-from nnmfaug.quality.recovery import MAX_CONCLUSIONS, kinds
+from nnmfaug.quality.leave_one_out import leave_one_out
+from nnmfaug.quality.membership import fit_membership
+from nnmfaug.quality.recovery import kinds
 from tests.quality.graphs import noise, renamed
 
 
@@ -51,9 +55,46 @@ def test_rules_of_one_step_of_a_real_graph_are_as_if_mined_again() -> None:
         assert known.get(key, 0.0) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("prior", [0.0, 5.0])
+def test_rules_with_constants_are_as_if_mined_again(prior: float) -> None:
+    rng = np.random.default_rng(2)
+    ids = rng.integers(0, [14, 3, 6], size=(110, 3))
+    graph = KnowledgeGraph.from_labels([(f"e{h:02}", f"r{r}", f"e{t:02}") for h, r, t in ids.tolist()])
+    method = na.Rules(min_support=1, min_confidence=0.01, prior=prior)
+    known = left_out_confidences(method.mine(graph).constants)
+    for row, triple in enumerate(graph.labels()):
+        mined_again = method.mine(without(graph, row)).constants
+        assert known.get(triple, {}) == pytest.approx(new_confidences(mined_again).get(triple, {}), abs=1e-12)
+    assert len(known) > 50
+
+
+def left_out_confidences(rules: ConstantRules) -> dict[LabelledTriple, dict[str, float]]:
+    """Train triple → text of each rule that concludes it → its confidence after leaving the triple out."""
+    return confidences(rules, rules.left_out_confidence, known=True)
+
+
+def new_confidences(rules: ConstantRules) -> dict[LabelledTriple, dict[str, float]]:
+    """New triple → text of each rule that concludes it → its confidence."""
+    return confidences(rules, rules.confidence, known=False)
+
+
+def confidences(rules: ConstantRules, values: Array, *, known: bool) -> dict[LabelledTriple, dict[str, float]]:
+    graph = rules.steps.graph
+    numbers = np.flatnonzero(rules.table.has_body & (values > 0))
+    places, entities = rules.subjects(numbers)
+    keys = rules.keys(numbers[places], entities)
+    labels = KnowledgeGraph(graph.vocabulary, graph.vocabulary.from_keys(np.unique(keys))).labels()
+    triple_of = dict(zip(np.unique(keys).tolist(), labels, strict=True))
+    result: dict[LabelledTriple, dict[str, float]] = {}
+    for key, rule in zip(keys.tolist(), numbers[places].tolist(), strict=True):
+        if bool(graph.contains_keys(np.array([key]))[0]) == known:
+            result.setdefault(triple_of[key], {})[rules.describe(rule)] = float(values[rule])
+    return result
+
+
 def test_longer_rules_differ_little_from_those_mined_again() -> None:
     graph = na.read_splits("nations").train
-    method = na.Rules(combine="max")
+    method = na.Rules(combine="max", constants=False)
     known = known_confidences(method, graph)
     differences = []
     for row in np.random.default_rng(0).choice(len(graph), 15, replace=False).tolist():
@@ -66,8 +107,9 @@ def test_longer_rules_differ_little_from_those_mined_again() -> None:
 def test_every_conclusion_is_one_row() -> None:
     graph = na.family(60, seed=0).given
     method = na.Rules(combine="fading")
-    listed, recovery = leave_one_out(method, graph)
-    assert len(recovery) - recovery.n_recovered == listed.support_size
+    measured = leave_one_out(method, graph)
+    recovery = measured.recovery
+    assert len(recovery) - recovery.n_recovered == measured.full.support_size
     known = known_confidences(method, graph)
     rows = sorted(zip(recovery.confidence[recovery.recovered], strict=True))
     assert [confidence for (confidence,) in rows] == pytest.approx(sorted(known.values()))
@@ -77,7 +119,7 @@ def test_every_conclusion_is_one_row() -> None:
 def test_kinds_of_train_triples_leave_them_out() -> None:
     graph = na.family(40, seed=0).given
     method = na.Rules()
-    _, recovery = leave_one_out(method, graph)
+    recovery = leave_one_out(method, graph).recovery
     keys = np.array(sorted(known_confidences(method, graph)))
     expected = np.bincount(kinds(graph, graph.vocabulary.from_keys(keys)), minlength=8)
     counts = np.bincount(recovery.conclusions.kind[recovery.recovered], minlength=8)
@@ -93,17 +135,26 @@ def test_names_of_entities_change_nothing(name: str) -> None:
     }
     graph = graphs[name]()
     other, _ = renamed(graph, seed=3)
-    _, one = leave_one_out(default_rules(graph), graph)
-    _, two = leave_one_out(default_rules(other), other)
+    one = leave_one_out(default_rules(graph), graph).recovery
+    two = leave_one_out(default_rules(other), other).recovery
     assert np.array_equal(one.confidence, two.confidence)
     assert np.array_equal(one.recovered, two.recovered)
     assert np.array_equal(one.conclusions.kind, two.conclusions.kind)
     assert np.array_equal(one.conclusions.relation, two.conclusions.relation)
 
 
-def test_of_equal_confidences_all_are_used_or_none() -> None:
-    few = np.linspace(1, 0.5, 100)
-    assert least_confidence(few) == 0
-    many = np.repeat([0.9, 0.5, 0.1], MAX_CONCLUSIONS // 2 + 1)
-    assert least_confidence(many) == 0.9
-    assert least_confidence(np.full(MAX_CONCLUSIONS + 1, 0.3)) == 0.3
+def test_counted_in_cells_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = na.read_splits("umls").train
+    method = default_rules(graph)
+    every = leave_one_out(method, graph).recovery
+    monkeypatch.setattr("nnmfaug.quality.leave_one_out.MAX_ROWS", 1000)
+    cells = leave_one_out(method, graph).recovery
+    assert len(cells) < len(every) / 3
+    assert (cells.n_listed, cells.n_recovered) == (len(every), every.n_recovered)
+    for group in ("relation", "kind"):
+        counts = np.bincount(getattr(every.conclusions, group), every.recovered)
+        weights = np.bincount(getattr(cells.conclusions, group), cells.weight * cells.recovered)
+        assert np.array_equal(counts, weights)
+    one, two = (fit_membership(each, graph.n_relations) for each in (every, cells))
+    difference = one.log_odds(every.conclusions) - two.log_odds(every.conclusions)
+    assert np.median(np.abs(difference)) < 0.05

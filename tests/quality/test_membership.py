@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 import nnmfaug as na
+from nnmfaug.quality.curves import fit_curve, fit_steps
 from nnmfaug.quality.default_rules import default_rules
 from nnmfaug.quality.leave_one_out import leave_one_out
-from nnmfaug.quality.membership import cross_fitted, fit_curve, fit_membership, fit_steps
+from nnmfaug.quality.membership import cross_fitted, fit_membership
 from tests.quality.graphs import alike, recovery_of
 
 
@@ -40,7 +41,7 @@ def test_a_lower_confidence_is_never_believed_more() -> None:
 
 def test_slopes_of_a_real_graph_do_not_fall() -> None:
     graph = na.read_splits("nations").train
-    _, recovery = leave_one_out(default_rules(graph), graph)
+    recovery = leave_one_out(default_rules(graph), graph).recovery
     membership = fit_membership(recovery, graph.n_relations)
     assert (membership.slopes == 0).any()  # some would have fallen
     assert (membership.slopes >= 0).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from nnmfaug.io.npz import BROKEN, read_arrays, write_arrays
 from nnmfaug.quality.default_rules import default_rules
 from nnmfaug.quality.leave_one_out import leave_one_out
 from nnmfaug.quality.membership import fit_membership
-from nnmfaug.quality.prior import TIE_BREAK, RulePrior, fit_prior
+from nnmfaug.quality.prior import MIN_SUPPORT, TIE_BREAK, RulePrior, _substantial, fit_prior
 from nnmfaug.quality.prior_storage import _TYPES, read_prior, write_prior
 from nnmfaug.quality.recovery import Conclusions
 
@@ -30,21 +31,22 @@ def prior(graph: KnowledgeGraph) -> RulePrior:
 
 
 def test_rules_of_the_list_are_among_those_of_the_prior(graph: KnowledgeGraph, prior: RulePrior) -> None:
-    method = default_rules(graph)
+    method = replace(default_rules(graph), min_support=MIN_SUPPORT)
     mined, selected = method.mine(graph), method.select(prior.rules)
     assert len(prior.rules) > len(mined) > 100
     for name in ("heads", "bodies", "support", "sizes", "pca_sizes"):
-        assert np.array_equal(getattr(mined.table, name), getattr(selected.table, name))
+        assert np.array_equal(getattr(mined.paths.table, name), getattr(selected.paths.table, name))
 
 
 def test_probabilities_are_those_of_the_model_of_the_list(graph: KnowledgeGraph, prior: RulePrior) -> None:
-    _, recovery = leave_one_out(default_rules(graph), graph)
-    membership = fit_membership(recovery, graph.n_relations)
+    method = replace(default_rules(graph), min_support=MIN_SUPPORT)
+    membership = fit_membership(leave_one_out(method, graph).recovery, graph.n_relations)
     new, known = prior.rules.conclude_all("fading", 10**9)
     for conclusions in (new, known):
         triples = graph.vocabulary.from_keys(conclusions.keys[::50])
         confidence = conclusions.confidence[::50]
-        chance = expit(membership.log_odds(Conclusions.of(graph, triples, confidence)))
+        parts = _substantial(conclusions.by_kind[::50])
+        chance = expit(membership.log_odds(Conclusions.of(graph, triples, confidence, parts)))
         expected = chance * (1 - TIE_BREAK * (1 - confidence))
         for heads in (False, True):
             column = 0 if heads else 2
@@ -95,6 +97,12 @@ class TestFile:
             ("offsets", np.nan, "offsets: must be"),
             ("steps", np.inf, "steps: must be"),
             ("curve", -1.0, "curve: must be"),
+            ("weights", -1.0, "weights: must be"),
+            ("constants", np.nan, "constants: must be"),
+            ("n_steps", 0.5, "n_steps: must"),
+            ("constant_heads", -5, "constant_heads: must be"),
+            ("constant_bodies", 10**9, "constant_bodies: must be"),
+            ("constant_support", 10**9, "constant_support: must be"),
             ("threshold", -1.0, "threshold: must be"),
             ("train", 10**6, "ids from"),
         ],
@@ -110,7 +118,9 @@ class TestFile:
         with pytest.raises(BROKEN, match=message):
             read_prior(path, prior.graph.vocabulary)
 
-    @pytest.mark.parametrize("name", ["heads", "bodies", "steps", "slopes", "threshold", "train"])
+    @pytest.mark.parametrize(
+        "name", ["heads", "bodies", "steps", "slopes", "threshold", "train", "constant_bodies", "weights"]
+    )
     def test_a_missing_or_short_array_is_refused(self, prior: RulePrior, tmp_path: Path, name: str) -> None:
         path = tmp_path / "prior.npz"
         write_prior(prior, path)

@@ -9,8 +9,8 @@ import pytest
 
 import nnmfaug as na
 from nnmfaug.augmenters.rules import queries
+from nnmfaug.augmenters.rules.path_rules import PathRules
 from nnmfaug.augmenters.rules.queries import ListedAnswers, RuleQueries, answering
-from nnmfaug.augmenters.rules.rule_set import RuleSet
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 
 
@@ -25,8 +25,8 @@ def every_query(graph: KnowledgeGraph) -> np.ndarray[tuple[int, int], np.dtype[n
     return np.array([*pairs, pairs[-1]])
 
 
-def mined(graph: KnowledgeGraph, depth: int) -> RuleSet:
-    return na.Rules(depth=depth, min_support=1, min_confidence=0.01, prior=1.0).mine(graph)
+def mined(graph: KnowledgeGraph, depth: int) -> PathRules:
+    return na.Rules(depth=depth, min_support=1, min_confidence=0.01, prior=1.0, constants=False).mine(graph).paths
 
 
 @pytest.mark.parametrize("heads", [False, True])
@@ -46,10 +46,10 @@ def test_answers_are_all_conclusions(depth: int, seed: int, heads: bool, monkeyp
 
 def test_answers_are_those_of_the_fitted_list_and_of_train() -> None:
     graph = toy_graph(0)
-    method = na.Rules(depth=2, min_support=1, min_confidence=0.01, prior=1.0, combine="fading")
+    method = na.Rules(depth=2, min_support=1, min_confidence=0.01, prior=1.0, combine="fading", constants=False)
     dist = method.fit(graph)
     pairs = every_query(graph)[:-1]
-    answers = RuleQueries(method.mine(graph)).answer(pairs, heads=False)
+    answers = RuleQueries(method.mine(graph).paths).answer(pairs, heads=False)
     triples = np.column_stack([pairs[answers.rows], answers.entities])
     is_known = graph.contains(triples)
     assert (~is_known).sum() == dist.support_size

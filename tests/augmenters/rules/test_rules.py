@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -30,8 +31,9 @@ from tests.examples import examples
 
 Counts = tuple[int, int, int]
 Body = tuple[tuple[str, bool], ...]
+path_rules = partial(na.Rules, constants=False)
 NO_LIMITS = Limits(max_paths=10**6, budget=10**12, max_rules=10**9)
-EVERYTHING = na.Rules(depth=3, min_support=1, min_confidence=1e-9, prior=0.0)
+EVERYTHING = path_rules(depth=3, min_support=1, min_confidence=1e-9, prior=0.0)
 
 
 def brute_force(rows: list[LabelledTriple], depth: int) -> dict[tuple[str, Body], Counts]:
@@ -61,9 +63,9 @@ def brute_force(rows: list[LabelledTriple], depth: int) -> dict[tuple[str, Body]
 
 
 def as_dict(rules: RuleSet) -> dict[tuple[str, Body], Counts]:
-    names, table, found = rules.graph.vocabulary.relations, rules.table, {}
+    names, table, found = rules.graph.vocabulary.relations, rules.paths.table, {}
     for i in range(len(rules)):
-        body = tuple((names[step % len(names)], step >= len(names)) for step in rules.path(i))
+        body = tuple((names[step % len(names)], step >= len(names)) for step in rules.paths.path(i))
         assert (names[table.heads[i]], body) not in found, "a rule twice"
         counts = (int(table.support[i]), int(table.sizes[i]), int(table.pca_sizes[i]))
         found[names[table.heads[i]], body] = counts
@@ -106,37 +108,37 @@ class TestMining:
     @pytest.mark.slow
     def test_the_threshold_leaves_out_exactly_what_is_below_it(self, confidence: str) -> None:
         graph = na.read_splits("nations").train
-        loose = na.Rules(min_support=1, min_confidence=0.01, confidence=confidence)  # type: ignore[arg-type]
-        strict = na.Rules(min_support=7, min_confidence=0.6, confidence=confidence)  # type: ignore[arg-type]
+        loose = path_rules(min_support=1, min_confidence=0.01, confidence=confidence)  # type: ignore[arg-type]
+        strict = path_rules(min_support=7, min_confidence=0.6, confidence=confidence)  # type: ignore[arg-type]
         everything, some = loose.mine(graph), strict.mine(graph)
-        kept = (everything.table.support >= 7) & (everything.confidence >= 0.6)
+        kept = (everything.paths.table.support >= 7) & (everything.confidence >= 0.6)
         assert 0 < kept.sum() < len(everything)
-        assert np.array_equal(some.table.bodies, everything.table.bodies[kept])
+        assert np.array_equal(some.paths.table.bodies, everything.paths.table.bodies[kept])
         assert np.array_equal(some.confidence, everything.confidence[kept])
 
     def test_bodies_that_are_too_large_are_skipped_and_counted(self) -> None:
         hub = [(f"x{i}", "to", "hub") for i in range(30)] + [("hub", "from", f"y{i}") for i in range(30)]
         graph = KnowledgeGraph.from_labels([*hub, *((f"x{i}", "met", f"y{i}") for i in range(30))])
-        rules = na.Rules(max_paths=800).mine(graph)
+        rules = path_rules(max_paths=800).mine(graph)
         assert rules.skipped == 3  # to ∘ from, to ∘ to⁻¹, from⁻¹ ∘ from
-        assert not na.Rules(max_paths=900).mine(graph).skipped
-        assert "met" not in {rules.graph.vocabulary.relations[head] for head in rules.table.heads}
+        assert not path_rules(max_paths=900).mine(graph).skipped
+        assert "met" not in {rules.graph.vocabulary.relations[head] for head in rules.paths.table.heads}
 
     def test_a_budget_leaves_out_the_largest_bodies_and_counts_them(self) -> None:
         graph = na.read_splits("umls").train
-        every = na.Rules(min_confidence=0.001).mine(graph)
-        some = na.Rules(min_confidence=0.001, budget=800_000).mine(graph)
-        is_long = some.table.bodies[:, 1] >= 0
+        every = path_rules(min_confidence=0.001).mine(graph)
+        some = path_rules(min_confidence=0.001, budget=800_000).mine(graph)
+        is_long = some.paths.table.bodies[:, 1] >= 0
         assert some.skipped > 0
-        assert 0 < is_long.sum() < (every.table.bodies[:, 1] >= 0).sum()
+        assert 0 < is_long.sum() < (every.paths.table.bodies[:, 1] >= 0).sum()
         assert set(as_dict(some).items()) <= set(as_dict(every).items())
 
     def test_a_budget_pays_for_short_bodies_before_long_ones(self) -> None:
         graph = na.family(60, seed=1).given
-        every = as_dict(na.Rules(depth=3).mine(graph))
+        every = as_dict(path_rules(depth=3).mine(graph))
         numbers = []
         for budget in (10**3, 10**4, 10**5, 10**6, 10**9):
-            rules = na.Rules(depth=3, budget=budget).mine(graph)
+            rules = path_rules(depth=3, budget=budget).mine(graph)
             some = as_dict(rules)
             assert set(some.items()) <= set(every.items())
             assert (rules.skipped > 0) == (budget < 10**9)
@@ -152,7 +154,7 @@ class TestMining:
         graph = na.family(60, seed=1).given
         swapped = {r: f"{len(r):02}{r}"[::-1] for r in graph.vocabulary.relations}
         renamed = KnowledgeGraph.from_labels([(h[::-1], swapped[r], t[::-1]) for h, r, t in graph.labels()])
-        method = na.Rules(depth=3, budget=10**6)
+        method = path_rules(depth=3, budget=10**6)
         one, two = method.mine(graph), method.mine(renamed)
         expected = {
             (swapped[head], tuple((swapped[r], inverted) for r, inverted in body)): counts
@@ -175,11 +177,11 @@ class TestMining:
     @pytest.mark.parametrize("confidence", ["standard", "pca"])
     def test_the_best_rules_are_the_same_if_the_others_are_forgotten_on_the_way(self, confidence: str) -> None:
         graph = na.read_splits("nations").train
-        every = na.Rules(confidence=confidence, max_rules=10**9).mine(graph)  # type: ignore[arg-type]
-        best = na.Rules(confidence=confidence, max_rules=500).mine(graph)  # type: ignore[arg-type]
+        every = path_rules(confidence=confidence, max_rules=10**9).mine(graph)  # type: ignore[arg-type]
+        best = path_rules(confidence=confidence, max_rules=500).mine(graph)  # type: ignore[arg-type]
         rows = np.sort(every.order()[:500])
-        assert np.array_equal(best.table.bodies, every.table.bodies[rows])
-        assert np.array_equal(best.table.heads, every.table.heads[rows])
+        assert np.array_equal(best.paths.table.bodies, every.paths.table.bodies[rows])
+        assert np.array_equal(best.paths.table.heads, every.paths.table.heads[rows])
         assert np.array_equal(best.confidence, every.confidence[rows])
 
     @pytest.mark.parametrize(
@@ -209,7 +211,7 @@ class TestMining:
             rows += [(a, "parent", b), (b, "parent", c), (a, "grandparent", c), (c, "grandchild", a)]
         for a, b in rng.permutation(people)[:200].reshape(-1, 2).tolist():
             rows += [(a, "spouse", b), (b, "spouse", a)]
-        rules = na.Rules(min_support=20, min_confidence=0.5).mine(KnowledgeGraph.from_labels(rows))
+        rules = path_rules(min_support=20, min_confidence=0.5).mine(KnowledgeGraph.from_labels(rows))
         assert {rules.describe(i) for i in range(len(rules))} == {
             "grandparent(x, y) ← parent(x, z), parent(z, y)",
             "grandparent(x, y) ← grandchild(y, x)",
@@ -224,7 +226,7 @@ class TestMining:
 
     @pytest.mark.parametrize("rows", [[], [("a", "r", "a")], [("a", "r", "b")]])
     def test_a_graph_without_rules_has_no_candidates(self, rows: list[LabelledTriple]) -> None:
-        dist = na.Rules().fit(KnowledgeGraph.from_labels(rows))
+        dist = path_rules().fit(KnowledgeGraph.from_labels(rows))
         assert dist.support_size == 0
         with pytest.raises(na.SamplingError, match="nothing in train supports one"):
             dist.top(1)
@@ -235,7 +237,7 @@ class TestConclusions:
     @settings(max_examples=examples(30))
     def test_confidence_is_the_best_or_the_union_of_all_rules(self, rows: list[LabelledTriple]) -> None:
         graph = KnowledgeGraph.from_labels(rows)
-        rules = na.Rules(min_support=1, min_confidence=0.01, prior=1.0)
+        rules = path_rules(min_support=1, min_confidence=0.01, prior=1.0)
         doubt: dict[LabelledTriple, float] = defaultdict(lambda: 1.0)
         best: dict[LabelledTriple, float] = defaultdict(float)
         for (head, body), (support, size, _) in brute_force(rows, 2).items():
@@ -254,7 +256,7 @@ class TestConclusions:
     @pytest.mark.slow
     def test_evidence_is_in_train_and_makes_up_the_body(self, depth: int) -> None:
         train = na.family(60, seed=1).given
-        dist = na.Rules(depth=depth).fit(train)
+        dist = path_rules(depth=depth).fit(train)
         sample = dist.sample(40, seed=0)
         known = set(train.labels())
         for (h, r, t), evidence in zip(sample.labels, dist.explain(sample.triples), strict=True):
@@ -271,8 +273,8 @@ class TestConclusions:
 
     def test_the_most_certain_rules_come_first_when_there_are_too_many_candidates(self) -> None:
         train = na.family(60, seed=1).given
-        everything = na.Rules().fit(train)
-        some = na.Rules(max_candidates=200).fit(train)
+        everything = path_rules().fit(train)
+        some = path_rules(max_candidates=200).fit(train)
         assert 0 < some.support_size <= 200 < everything.support_size
         assert np.array_equal(some.confidence, everything.confidence[: len(some.confidence)])
 
@@ -292,7 +294,7 @@ class TestConclusions:
 )
 def test_settings_that_mean_nothing_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        na.Rules(**wrong).fit(na.family(30, seed=0).given)  # type: ignore[arg-type]
+        path_rules(**wrong).fit(na.family(30, seed=0).given)  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("archives")
@@ -304,7 +306,7 @@ def test_the_best_candidates_are_confirmed_by_valid_and_test(
     name: str, depth: int, least: tuple[float, float]
 ) -> None:
     splits = na.read_splits(name)
-    dist = na.Rules(depth=depth).fit(splits.train)
+    dist = path_rules(depth=depth).fit(splits.train)
     for share, bar in zip((0.05, 0.1), least, strict=True):
         triples = dist.top(int(share * len(splits.train))).triples
         assert (splits.valid.contains(triples) | splits.test.contains(triples)).mean() >= bar
