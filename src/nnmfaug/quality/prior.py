@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from nnmfaug.augmenters.base import Answers, Evidence
 from nnmfaug.augmenters.rules.combining import N_BEST
 from nnmfaug.augmenters.rules.constant_queries import ConstantQueries
-from nnmfaug.augmenters.rules.queries import Answering, QueryAnswers, answering
+from nnmfaug.augmenters.rules.queries import Answering, QueryAnswers, answering, joined
 from nnmfaug.augmenters.rules.rule_set import RuleSet
 from nnmfaug.augmenters.rules.walks import Walks, WalksFrom
 from nnmfaug.core.arrays import Array, Ids
@@ -84,9 +84,7 @@ class RulePrior:
 
     def answers(self, pairs: Ids, *, heads: bool) -> Answers:
         """Return the heads of (?, relation, entity), or tails of (entity, relation, ?), that rules conclude."""
-        by_paths = self._paths.answer(pairs, heads=heads)
-        by_constants = self._constants.answer(pairs, heads=heads)
-        rows, entities, parts = merge_answers([by_paths, *by_constants], self.graph.n_entities)
+        rows, entities, parts = merge_answers(self._answers_by_kind(pairs, heads=heads), self.graph.n_entities)
         parts = _substantial(parts)
         asked, relation = pairs[rows].T
         columns = (entities, relation, asked) if heads else (asked, relation, entities)
@@ -95,6 +93,18 @@ class RulePrior:
         conclusions = Conclusions.of(self.graph, triples.astype(np.int32), confidence, parts)
         probability = expit(self.membership.log_odds(conclusions))
         return Answers(rows, entities, probability * (1 - TIE_BREAK * (1 - confidence)))
+
+    def _answers_by_kind(self, pairs: Ids, *, heads: bool) -> tuple[QueryAnswers, ...]:
+        """The answers of each kind of rules; rules without a body answer the queries that no other rule answers."""
+        by_paths = self._paths.answer(pairs, heads=heads)
+        about_head, about_tail = self._constants.answer(pairs, heads=heads)
+        answered = np.concatenate([by_paths.rows, about_head.rows, about_tail.rows])
+        open_queries = np.setdiff1d(np.arange(len(pairs)), answered)
+        usual = self._constants.usual(pairs[open_queries], heads=heads)
+        usual = usual._replace(rows=open_queries[usual.rows])
+        if heads:
+            return by_paths, about_head, joined([about_tail, usual])
+        return by_paths, joined([about_head, usual]), about_tail
 
     def explain(self, triples: ArrayLike) -> list[Evidence]:
         """Return the best rules behind each row of ids, shape (n, 3); empty evidence if there are none."""

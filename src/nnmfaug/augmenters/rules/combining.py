@@ -79,7 +79,7 @@ class Conclusions(NamedTuple):
             rows = np.searchsorted(keys, part.keys)
             by_kind[rows, kind] = part.confidence
             rules[rows, kind] = part.best_rules
-        best_rules = _first_of(rules.reshape(len(keys), -1), confidence)
+        best_rules = _first_of(rules.reshape(len(keys), len(parts) * N_BEST), confidence)
         best = confidence_of(best_rules, confidence)
         highest = by_kind.max(axis=1, initial=0.0)
         ranking = np.lexsort((keys, -best[:, 2], -best[:, 1], -best[:, 0], -highest))

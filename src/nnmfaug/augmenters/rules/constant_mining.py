@@ -25,7 +25,7 @@ from nnmfaug.augmenters.rules.table import Threshold
 from nnmfaug.core.arrays import Array, Bools, Ids, Places
 from nnmfaug.core.progress import report
 from nnmfaug.core.sparse import DistinctRows
-from nnmfaug.graph.keys import first_places
+from nnmfaug.graph.keys import SortedKeys, first_places
 
 CHUNK_PAIRS = 1 << 24
 """Number of co-occurrences, of a head and a body in an entity, that one product may enumerate."""
@@ -129,22 +129,24 @@ class _Miner:
         return ConstantTable(self.attributes.codes[head], bodies, support, sizes)
 
     def _not_redundant(self, head: Ids, body: Ids, confidence: Array) -> Bools:
-        """Mark one of the rules of equal conclusions, unless a more general rule has no less confidence.
-
-        r(x, c) ← s(x, d) concludes nothing that r(x, c) ← s(x, ·) does not conclude.
-        """
+        """Mark the rules that are not implied by more general ones, and of equal conclusions only one."""
+        wanted = np.flatnonzero(~self._is_implied(head, body, confidence))
         width = len(self.attributes)
         is_own = body == self._any_end[head]  # its body depends on the head, so it equals no other
         same = np.where(is_own, width, self._same_entities[body])
         marked = np.zeros(len(head), dtype=np.bool_)
-        marked[first_places(head * (width + 1) + same)] = True
+        marked[wanted[first_places((head * (width + 1) + same)[wanted])]] = True
+        return marked
+
+    def _is_implied(self, head: Ids, body: Ids, confidence: Array) -> Bools:
+        """Mark the rules r(x, c) ← s(x, d) of no more confidence than r(x, c) ← s(x, ·), which concludes as much."""
+        width = len(self.attributes)
         keys = head * width + body
         general = head * width + self._any_end[body]
         order = np.argsort(keys)
-        places = np.minimum(np.searchsorted(keys, general, sorter=order), max(len(keys) - 1, 0))
+        is_present, places = SortedKeys(keys[order]).find(general)
         others = order[places]
-        is_implied = (keys[others] == general) & (others != np.arange(len(keys)))
-        return np.asarray(marked & ~(is_implied & (confidence <= confidence[others])))
+        return np.asarray(is_present & (keys != general) & (confidence <= confidence[others]))
 
     def _without_body(self, heads: Places) -> ConstantTable:
         """The rules without a body."""

@@ -2,13 +2,13 @@
 
 A query asks where a step s leads from an entity x: s = r for tails, s = r⁻¹ for heads. Two kinds of rules answer
 it: those about x, s(x, c) ← b(x), with the answer c; and those about the answer y, s⁻¹(y, x) ← b(y), whose
-constant is x. A rule without a body, s(x, c) ← true, answers every query of s. For an answer that train contains,
-the confidences are those after leaving its triple out.
+constant is x. For an answer that train contains, the confidences are those after leaving its triple out. Rules
+without a body would give every query of a relation the same answers, so they are asked apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,7 +18,7 @@ from nnmfaug.augmenters.rules.attributes import NONE
 from nnmfaug.augmenters.rules.combining import BestRules, Combine, combine_best, confidence_of, find_best_rules
 from nnmfaug.augmenters.rules.constant_mining import chunks
 from nnmfaug.augmenters.rules.constant_rules import ConstantRules
-from nnmfaug.augmenters.rules.queries import QueryAnswers
+from nnmfaug.augmenters.rules.queries import QueryAnswers, joined
 from nnmfaug.augmenters.rules.steps import ranges
 from nnmfaug.core.arrays import Array, Ids, Places
 
@@ -66,15 +66,30 @@ class ConstantQueries:
 
         First those of rules about the heads of triples, then those of rules about their tails.
         """
-        step = pairs[:, 1] + (self.rules.steps.graph.n_relations if heads else 0)
-        about_entity = [_no_answers()]
-        about_answer = [_no_answers()]
+        step = self._asked_step(pairs, heads=heads)
+        about_entity = []
+        about_answer = []
         for rows in self._blocks(pairs[:, 0], step):
             entity = pairs[rows, 0]
             about_entity.append(self._answers(rows, self._about_entity(entity, step[rows])))
             about_answer.append(self._answers(rows, self._about_answer(entity, step[rows])))
-        sides = (_join(about_entity), _join(about_answer))
+        sides = (joined(about_entity), joined(about_answer))
         return sides[::-1] if heads else sides
+
+    def usual(self, pairs: Ids, *, heads: bool) -> QueryAnswers:
+        """Return the answers of rules without a body, s(x, c) ← true, to queries of an entity and a relation."""
+        entity = pairs[:, 0]
+        begins, lengths = self._rules_by_body(self._asked_step(pairs, heads=heads), np.full(len(pairs), NONE))
+        rule = self._by_body[1][ranges(begins, lengths)]
+        query = np.repeat(np.arange(len(pairs)), lengths)
+        is_other = self.rules.constant[rule] != entity[query]
+        rule = rule[is_other]
+        query = query[is_other]
+        return self._answers(np.arange(len(pairs)), _Applied(query, rule, entity[query], self.rules.constant[rule]))
+
+    def _asked_step(self, pairs: Ids, *, heads: bool) -> Ids:
+        """The step from the entity of each query to its answers."""
+        return pairs[:, 1] + (self.rules.steps.graph.n_relations if heads else 0)
 
     def best_rules(self, head: int, relation: int, tail: int) -> list[int]:
         """Return the best rules that conclude a triple; of a train triple, after leaving it out."""
@@ -110,12 +125,11 @@ class ConstantQueries:
         return begins, np.searchsorted(self.rules.table.heads, codes, side="right") - begins
 
     def _atoms_of(self, entity: Ids) -> tuple[Ids, Ids]:
-        """The place of each entity, and an attribute of it or none, row by row."""
+        """The place of each entity, and an attribute of it, row by row."""
         by_entity = self.rules.attributes.by_entity
         lengths = (by_entity.indptr[entity + 1] - by_entity.indptr[entity]).astype(np.int64)
         atoms = by_entity.indices[ranges(by_entity.indptr[entity].astype(np.int64), lengths)].astype(np.int64)
-        places = np.arange(len(entity))
-        return np.append(np.repeat(places, lengths), places), np.append(atoms, np.full(len(entity), NONE))
+        return np.repeat(np.arange(len(entity)), lengths), atoms
 
     def _blocks(self, entity: Ids, step: Ids) -> Iterator[Places]:
         """Yield the numbers of some queries at a time, few enough for memory."""
@@ -185,12 +199,3 @@ class ConstantQueries:
         has_body = self.rules.atoms[rules, 0] != NONE
         places, subjects = self.rules.subjects(rules[has_body])
         return _Applied(query[has_body][places], rules[has_body][places], subjects, subjects)
-
-
-def _no_answers() -> QueryAnswers:
-    return QueryAnswers(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
-
-
-def _join(parts: Sequence[QueryAnswers]) -> QueryAnswers:
-    """The answers of several parts, one part after the other."""
-    return QueryAnswers(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))

@@ -10,7 +10,7 @@ that train already contains, they are the confidences after leaving its triple o
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -46,6 +46,12 @@ class QueryAnswers(NamedTuple):
     rows: Ids
     entities: Ids
     confidence: Array
+
+
+def joined(parts: Iterable[QueryAnswers]) -> QueryAnswers:
+    """Return the answers of several parts, one part after the other."""
+    none = QueryAnswers(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
+    return QueryAnswers(*(np.concatenate(columns) for columns in zip(none, *parts, strict=True)))
 
 
 class Answering(Protocol):
@@ -90,6 +96,38 @@ class ListedAnswers:
         triples, confidence = self._conclusions
         rows, places = (self._heads if heads else self._tails).triples_of(pairs)
         entities = triples[places, 0 if heads else 2].astype(np.int64)
+        order = np.lexsort((entities, rows))
+        return QueryAnswers(rows[order], entities[order], confidence[places[order]])
+
+
+@dataclass(frozen=True, eq=False)
+class RuleQueries:
+    """Answers queries by applying rules to them.
+
+    Examples
+    --------
+    >>> import nnmfaug as na
+    >>> pairs = ("ab", "cd", "ef")
+    >>> graph = na.KnowledgeGraph.from_labels([(x, r, y) for x, y in pairs for r in ("knows", "likes")])
+    >>> rules = na.Rules(depth=1, min_support=1, prior=0.0).mine(graph)
+    >>> answers = RuleQueries(rules.paths).answer(np.array([[0, 0], [2, 0]]), heads=False)  # whom do a and c know?
+    >>> answers.rows.tolist(), answers.entities.tolist(), answers.confidence.round(3).tolist()
+    ([0, 1], [1, 3], [0.667, 0.667])
+    """
+
+    rules: PathRules
+
+    @cached_property
+    def _walks(self) -> Walks:
+        return Walks(self.rules.steps)
+
+    def answer(self, pairs: Ids, *, heads: bool) -> QueryAnswers:
+        """Return all answers to queries of an entity and a relation, shape (n, 2): its heads, or its tails."""
+        rows, entities, confidence = joined(
+            part
+            for relation in np.unique(pairs[:, 1]).tolist()
+            for part in self._answer_relation(pairs, relation, heads=heads)
+        )
         order = np.lexsort((entities, rows))
         return QueryAnswers(rows[order], entities[order], confidence[places[order]])
 
