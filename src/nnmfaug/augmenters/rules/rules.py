@@ -13,6 +13,7 @@ from typing import Literal, get_args
 from nnmfaug.augmenters.listed import Listed
 from nnmfaug.augmenters.rules.attributes import Attributes
 from nnmfaug.augmenters.rules.combining import Combine, Conclusions
+from nnmfaug.augmenters.rules.conjunctions import mine_conjunctions
 from nnmfaug.augmenters.rules.constant_mining import mine_constants
 from nnmfaug.augmenters.rules.constant_table import ConstantTable
 from nnmfaug.augmenters.rules.mining import Limits, mine
@@ -59,6 +60,10 @@ class Rules:
         Whether rules with constants are mined as well: r(x, c) ← s(x, d), r(x, c) ← s(x, z), and r(x, c) ← true.
     max_constant_rules
         Maximum number of rules with constants; those of the highest confidence are kept.
+    atoms
+        Maximum number of attributes in the body of a rule with constants, 1 or 2. With 2, rules
+        r(x, c) ← s(x, d), u(x, e) are mined whose confidence is clearly above those of both parts. They have a
+        budget of the same size as the others.
     max_candidates
         Rules are applied in descending order of confidence until they have listed so many triples.
 
@@ -88,9 +93,11 @@ class Rules:
     max_candidates: int = 5_000_000
     constants: bool = True
     max_constant_rules: int = 5_000_000
+    atoms: int = 1
 
     def __post_init__(self) -> None:
         check_argument("depth", self.depth, self.depth in (1, 2, 3, 4), "1, 2, 3 or 4")
+        check_argument("atoms", self.atoms, self.atoms in (1, 2), "1 or 2")
         for name, kinds in (("confidence", Confidence), ("combine", Combine)):
             names = get_args(kinds)
             check_argument(name, getattr(self, name), getattr(self, name) in names, f"one of {', '.join(names)}")
@@ -120,10 +127,19 @@ class Rules:
         if not self.constants:
             return ConstantTable.empty()
         attributes = Attributes(Steps(graph), self.min_support)
-        return mine_constants(attributes, self.threshold, max_pairs=self.budget, max_rules=self.max_constant_rules)
+        table = mine_constants(
+            attributes, self.threshold, max_pairs=self.budget, max_rules=self.max_constant_rules
+        )
+        if self.atoms == 1:
+            return table
+        longer = mine_conjunctions(attributes, self.threshold, table, max_pairs=self.budget)
+        return ConstantTable.join([table, longer]).sorted().best(self.max_constant_rules, self.threshold)
 
     def select(self, rules: RuleSet) -> RuleSet:
-        """Return the rules that ``mine`` would return, from a larger set of rules of the same graph."""
+        """Return the rules that ``mine`` would return, from a larger set of rules of the same graph.
+
+        With ``atoms=2`` nearly: which rules are joined in pairs depends on all rules of a head.
+        """
         table = rules.paths.table
         passed = self.threshold.passed(table.support, self.threshold.sizes_of(table))
         best = self.threshold.best(table.take(passed), self.max_rules)
