@@ -192,7 +192,9 @@ def _check_readable(rule: RuleText, grammar: Grammar, path: Path) -> None:
     if _has_letter_as_constant(rule):
         raise DataError(f"a name that is one capital letter is a variable in this format: {text}", path=path)
     if not grammar.is_plain and grammar.readings(text) != [rule]:
-        raise DataError(f"this rule could be read in two ways, because of commas or parentheses: {text}", path=path)
+        raise DataError(
+            f"this rule could be read in two ways, because of commas or parentheses: {text}", path=path
+        )
 
 
 def _has_letter_as_constant(rule: RuleText) -> bool:
@@ -227,7 +229,9 @@ def _constant_text(rules: RuleSet, rule: int) -> RuleText:
 def _attribute(rules: RuleSet, code: int, x: str, other: str) -> Atom:
     """Return the atom of an attribute of x."""
     step, end = divmod(code, rules.steps.n + 1)
-    return _atom(rules, step, x, other if end == rules.steps.n else _Constant(rules.graph.vocabulary.entities[end]))
+    return _atom(
+        rules, step, x, other if end == rules.steps.n else _Constant(rules.graph.vocabulary.entities[end])
+    )
 
 
 def _atom(rules: RuleSet, step: int, x: str, y: str) -> Atom:

@@ -59,7 +59,7 @@ class ImportedRules(Rules):
 
 
 def read_rules(path: str | Path, graph: KnowledgeGraph, settings: Rules | None = None) -> RuleSet:
-    """Read rules in the format of AnyBURL, and count them on a graph, which should be the train split alone.
+    r"""Read rules in the format of AnyBURL, and count them on a graph, which should be the train split alone.
 
     The numbers in the file are not used. Left out with a warning are rules with names that the graph does not
     have, and rules of another form than those that are mined.
@@ -77,7 +77,7 @@ def read_rules(path: str | Path, graph: KnowledgeGraph, settings: Rules | None =
     Examples
     --------
     >>> import nnmfaug as na
-    >>> _ = Path("rules.txt").write_text("9\\t8\\t0.89\\tparent_of(X,Y) <= child_of(Y,X)\\n")
+    >>> _ = Path("rules.txt").write_text("9\t8\t0.89\tparent_of(X,Y) <= child_of(Y,X)\n")
     >>> rules = na.read_rules("rules.txt", na.family(60, seed=0).given)
     >>> rules.describe(0), bool(rules.confidence[0] > 0.5)
     ('parent_of(x, y) ← child_of(y, x)', True)
@@ -215,7 +215,13 @@ class _Forms:
         head = self._code(rule.head, x)
         body = [self._code(atom, x) for atom in rule.body]
         others = [name for atom in rule.body for name in atom[1:] if name in VARIABLES and name != x]
-        if head is None or None in body or head in body or len({*body}) < len(body) or len({*others}) < len(others):
+        if (
+            head is None
+            or None in body
+            or head in body
+            or len({*body}) < len(body)
+            or len({*others}) < len(others)
+        ):
             return None
         codes = [code for code in body if code is not None]
         own = head // (self.graph.n_entities + 1) * (self.graph.n_entities + 1) + self.graph.n_entities
