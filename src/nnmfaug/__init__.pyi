@@ -40,6 +40,8 @@ from .augmenters.nnmf.weights import (
     UniformClusters as UniformClusters,
     UniformPairs as UniformPairs,
 )
+from .augmenters.rules.anyburl import write_rules as write_rules
+from .augmenters.rules.imported import ImportedRules as ImportedRules, read_rules as read_rules
 from .augmenters.rules.rule_set import RuleSet as RuleSet
 from .augmenters.rules.rules import Rules as Rules
 from .core.errors import DataError as DataError, SamplingError as SamplingError

@@ -15,8 +15,9 @@ from nnmfaug.cli.compare import compare
 from nnmfaug.cli.console import fail
 from nnmfaug.cli.data import convert, datasets_app, split, stats
 from nnmfaug.cli.predict import predict
-from nnmfaug.cli.quality import estimate, rules
+from nnmfaug.cli.quality import estimate
 from nnmfaug.cli.reading import reads
+from nnmfaug.cli.rules import rules
 
 app = typer.Typer(
     name="nnmfaug",

@@ -22,10 +22,11 @@ from nnmfaug.cli.method_options import (
     Depth,
     MethodName,
     MethodOptions,
+    RulesFile,
     Strategy,
     Threshold,
 )
-from nnmfaug.cli.reading import AsJson, Graph, Overwrite, Reading, protect, train_of
+from nnmfaug.cli.reading import AsJson, Graph, Overwrite, Reading, protect, protect_files, train_of
 from nnmfaug.io.preflight import check_files
 from nnmfaug.io.write import check_writable
 
@@ -56,6 +57,7 @@ def augment(
         ),
     ] = False,
     depth: Depth = None,
+    rules: RulesFile = None,
     threshold: Threshold = None,
     completeness: Completeness = None,
     clusters: Clusters = None,
@@ -108,10 +110,11 @@ def augment(
 
     _refuse_pairs({"--quota": quotas, "--all": take_all, "--relation": relations, "--amount": amount})
     options = MethodOptions(
-        method, depth, threshold, clusters, components, clusterer, eps, smoothing, workers, completeness
+        method, depth, threshold, clusters, components, clusterer, eps, smoothing, workers, completeness, rules
     )
     check_writable(out)
     check_files(sample_files(out), overwrite=overwrite)
+    protect_files([] if rules is None else [rules], *sample_files(out))
     source = reading.read(graph)
     train = train_of(source)
     conditions = ConditionOptions(relations, heads, tails, quotas, exclude).conditions(train, reading)

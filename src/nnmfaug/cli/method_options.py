@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -58,6 +59,15 @@ Depth = Annotated[
         "the graph is small and sparse.",
     ),
 ]
+RulesFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--rules",
+        metavar="FILE",
+        help="Use the rules of this file, in the format of AnyBURL, instead of mining some (methods auto, rules, "
+        "mixture). They are counted again on train.",
+    ),
+]
 Threshold = Annotated[
     float | None,
     typer.Option(metavar="P", help="Minimum estimated probability of a triple (method auto). Default: 0.5."),
@@ -86,9 +96,13 @@ class MethodOptions:
     smoothing: float | None = None
     workers: int | None = None
     completeness: float | None = None
+    rules: Path | None = None
 
     def __post_init__(self) -> None:
         self._check_methods()
+        if self.rules is not None and self.depth is not None:
+            msg = "--rules and --depth cannot be combined: leave out one of them"
+            raise ValueError(msg)
         self._check_clustering()
 
     @property
@@ -103,8 +117,8 @@ class MethodOptions:
         if self.name == "nnmf":
             return self._nnmf(train)
         augmenter: Any = self.method.make(train)
-        if self.depth is not None:
-            augmenter = self._with_depth(augmenter, train)
+        if self.depth is not None or self.rules is not None:
+            augmenter = self._with_other_rules(augmenter, train)
         for option in ("threshold", "completeness"):
             value = getattr(self, option)
             augmenter = augmenter if value is None else replace(augmenter, **{option: value})
@@ -120,15 +134,20 @@ class MethodOptions:
             raise ValueError(msg)
         return n
 
-    def _with_depth(self, augmenter: Any, train: na.KnowledgeGraph) -> Any:  # noqa: ANN401  # as above
-        """Return the augmenter with another depth of its rules, which are the first of its generators."""
+    def _with_other_rules(self, augmenter: Any, train: na.KnowledgeGraph) -> Any:  # noqa: ANN401  # as above
+        """Return the augmenter with other rules, which are the first of its generators."""
         from nnmfaug.quality.auto import default_generators
 
         if self.name == "rules":
-            return replace(augmenter, depth=self.depth)
+            return self._other_rules(augmenter)
         generators: tuple[Any, ...] = augmenter.generators or default_generators(train)
-        rules = replace(generators[0], depth=self.depth)
-        return replace(augmenter, generators=(rules, *generators[1:]))
+        return replace(augmenter, generators=(self._other_rules(generators[0]), *generators[1:]))
+
+    def _other_rules(self, rules: na.Rules) -> na.Rules:
+        """Return the rules of a file, or of another depth, with the same settings otherwise."""
+        if self.rules is not None:
+            return na.ImportedRules.of(self.rules, rules)
+        return rules if self.depth is None else replace(rules, depth=self.depth)
 
     def _nnmf(self, train: na.KnowledgeGraph) -> na.NNMFAug:
         default: Any = self.method.make(train)
@@ -154,6 +173,7 @@ class MethodOptions:
         """Raise if an option does not belong to the method."""
         owners: dict[str, tuple[str, ...]] = {
             "depth": RULE_METHODS,
+            "rules": RULE_METHODS,
             "threshold": ("auto",),
             "completeness": CALIBRATED_METHODS,
         }

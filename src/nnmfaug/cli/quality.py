@@ -1,11 +1,10 @@
-"""Commands that write nothing: the rules of a graph, and the estimated precision of a method."""
+"""The command that estimates the precision of a method."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 
 import nnmfaug as na
@@ -33,57 +32,11 @@ from nnmfaug.cli.method_options import (
 from nnmfaug.cli.reading import AsJson, Graph, Reading, train_of
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from nnmfaug.quality.diagnostics import Diagnostics
     from nnmfaug.quality.precision import Band
 
-RuleRow = dict[str, float | int | str]
 MANY = 10
 """Ratios from here on are shown without decimals."""
-RuleDepth = Annotated[
-    int,
-    typer.Option(
-        min=1,
-        max=3,
-        metavar="N",
-        help="Length of the longest rule body; 3 suits graphs with a few dozen relations.",
-    ),
-]
-
-
-def rules(
-    graph: Graph,
-    reading: Reading,
-    depth: RuleDepth = 2,
-    relations: Annotated[
-        list[str] | None,
-        typer.Option("--relation", metavar="NAME", help="Only rules for this relation. Repeatable."),
-    ] = None,
-    min_support: Annotated[
-        int,
-        typer.Option(min=1, metavar="N", help="Minimum support: number of train triples that a rule explains."),
-    ] = 3,
-    min_confidence: Annotated[float, typer.Option(metavar="X", help="Minimum confidence.")] = 0.05,
-    top: Annotated[int, typer.Option(min=1, metavar="N", help="Number of rules to show.")] = 20,
-    as_json: AsJson = False,
-) -> None:
-    """Show the rules of train, highest confidence first."""
-    train = reading.read_train(graph)
-    relation_ids = [_relation_id(name, train) for name in relations or ()]
-    with progress():
-        rule_set = na.Rules(depth=depth, min_support=min_support, min_confidence=min_confidence).mine(train)
-    order = rule_set.order()
-    if relation_ids:
-        order = order[np.isin(rule_set.relation[order], relation_ids)]
-    rows = [_rule_row(rule_set, i) for i in order[:top].tolist()]
-    if as_json:
-        print_json({"rules": rows, "found": len(order), "skipped_bodies": rule_set.skipped})
-        return
-    if rows:
-        output().print(_rule_table(rows))
-    more = f"; showing the {len(rows)} with the highest confidence" if len(order) > len(rows) else ""
-    say(f"{count(len(order), 'rule')}{more}{_skipped(rule_set.skipped)}")
 
 
 def estimate(
@@ -127,36 +80,6 @@ def estimate(
         say(f"{method} generates no triple for this graph: there is nothing to estimate")
     else:
         _show(precision, diagnostics, method, is_given=completeness is not None)
-
-
-def _relation_id(name: str, train: na.KnowledgeGraph) -> int:
-    from nnmfaug.core.checks import unknown_name
-
-    ids = train.vocabulary.relation_ids
-    if name not in ids:
-        raise ValueError(f"--relation: {unknown_name('relation', name, ids)}")
-    return ids[name]
-
-
-def _rule_row(rule_set: na.RuleSet, i: int) -> RuleRow:
-    return {
-        "confidence": float(rule_set.confidence[i]),
-        "support": int(rule_set.support[i]),
-        "pairs": int(rule_set.sizes[i]),
-        "rule": rule_set.describe(i),
-    }
-
-
-def _rule_table(rows: list[RuleRow]) -> Table:
-    columns: list[tuple[str, Justify]] = [(name, "left" if name == "rule" else "right") for name in rows[0]]
-    cells = [
-        [f"{row['confidence']:.3f}", f"{row['support']:,}", f"{row['pairs']:,}", str(row["rule"])] for row in rows
-    ]
-    return table("rules", columns, cells)
-
-
-def _skipped(n_bodies: int) -> str:
-    return f"; skipped {count(n_bodies, 'body', 'bodies')} with too many paths" if n_bodies else ""
 
 
 def _diagnose(

@@ -7,7 +7,7 @@ import functools
 import inspect
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -92,7 +92,13 @@ def count_dropped(graphs: na.Splits | na.KnowledgeGraph) -> dict[str, int]:
 
 def protect(graphs: na.Splits | na.KnowledgeGraph | None, *targets: Path) -> None:
     """Raise if one of the files to write is one that was read."""
-    sources = [] if graphs is None else [_file_of(Path(report.path)) for report in reports_of(graphs)]
+    protect_files(
+        [] if graphs is None else [_file_of(Path(report.path)) for report in reports_of(graphs)], *targets
+    )
+
+
+def protect_files(sources: Sequence[Path], *targets: Path) -> None:
+    """Raise if one of the files to write is one of those that are read."""
     for source, target in itertools.product(sources, targets):
         if source.is_file() and target.exists() and target.samefile(source):
             raise na.DataError("this file was read as input and would be overwritten: name another", path=target)

@@ -176,6 +176,11 @@ class ConstantRules:
         """Return whether each rule concludes r(c, x), something about the tail of a triple."""
         return np.asarray(self.head_step[rules] >= self.steps.graph.n_relations)
 
+    def mention(self, entities: Ids) -> Bools:
+        """Return whether one of some entities occurs in each rule, in its head or its body."""
+        ends = self.table.bodies % (self.steps.n + 1)  # n, which is no entity, for any entity and for no atom
+        return np.asarray(np.isin(self.constant, entities) | np.isin(ends, entities).any(axis=1))
+
     def _blocks(self, rules: Places) -> Iterator[slice]:
         """Yield all rules of some heads at a time."""
         costs = self.attributes.sizes[self.atoms[rules, 0]]

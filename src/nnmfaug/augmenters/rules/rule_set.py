@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
@@ -16,7 +16,7 @@ from nnmfaug.augmenters.rules.constant_table import ConstantTable
 from nnmfaug.augmenters.rules.path_rules import PathRules
 from nnmfaug.augmenters.rules.steps import Steps
 from nnmfaug.augmenters.rules.table import RuleTable, Threshold
-from nnmfaug.core.arrays import Array, Ids, IntArray, Places
+from nnmfaug.core.arrays import Array, Bools, Ids, IntArray, Places
 from nnmfaug.core.checks import require
 from nnmfaug.graph.keys import SortedKeys, stable_order
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
@@ -114,6 +114,16 @@ class RuleSet:
         if rule < len(self.paths):
             return "path"
         return "tail" if self.constants.is_about_tail(np.array([rule]) - len(self.paths))[0] else "head"
+
+    def of_kinds(self, kinds: Collection[RuleKind]) -> Bools:
+        """Return whether each rule is of one of some kinds."""
+        is_about_tail = self.constants.is_about_tail(np.arange(len(self.constants)))
+        of_constants = np.where(is_about_tail, "tail" in kinds, "head" in kinds)
+        return np.append(np.full(len(self.paths), "path" in kinds), of_constants).astype(np.bool_)
+
+    def mention(self, entities: Ids) -> Bools:
+        """Return whether one of some entities occurs in each rule."""
+        return np.append(np.zeros(len(self.paths), dtype=np.bool_), self.constants.mention(entities))
 
     def order(self) -> Places:
         """Return the numbers of the rules by descending confidence, then by descending support."""

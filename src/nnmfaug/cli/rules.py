@@ -1,0 +1,242 @@
+"""The command that shows the rules of a graph, with examples, and writes them as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+import nnmfaug as na
+from nnmfaug.cli.console import Justify, count, output, print_json, progress, say, table
+from nnmfaug.cli.reading import AsJson, Graph, Overwrite, Reading, protect, train_of
+from nnmfaug.core.checks import unknown_name
+from nnmfaug.io.preflight import check_files
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from nnmfaug.augmenters.rules.rule_set import RuleKind
+    from nnmfaug.core.arrays import Places
+
+RuleRow = dict[str, Any]
+COLUMNS = ("confidence", "support", "pairs", "kind", "rule")
+NUMBER = re.compile(r"(\d+(?:\.\d+)?)([kMG]?)", re.ASCII)
+FACTORS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
+
+Depth = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        max=4,
+        metavar="N",
+        help="Length of the longest rule body; 3 suits graphs with a few dozen relations, 4 is for tiny graphs.",
+    ),
+]
+Budget = Annotated[
+    str,
+    typer.Option(
+        metavar="N",
+        help="Work that mining may cost, in paths, such as 500M or 2G; about one to four billion paths take a "
+        "minute.",
+    ),
+]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="KIND",
+        help="Only rules of this kind: path, r(x, y) ← b(x, y); head, r(x, c) ← b(x); tail, r(c, x) ← b(x). "
+        "Repeatable.",
+    ),
+]
+Relations = Annotated[
+    list[str] | None,
+    typer.Option("--relation", metavar="NAME", help="Only rules for this relation. Repeatable."),
+]
+Constants = Annotated[
+    list[str] | None,
+    typer.Option("--constant", metavar="NAME", help="Only rules in which this entity occurs. Repeatable."),
+]
+MinSupport = Annotated[
+    int,
+    typer.Option(min=1, metavar="N", help="Minimum support: number of train triples that a rule explains."),
+]
+Explain = Annotated[
+    bool,
+    typer.Option(
+        "--explain",
+        help="Show three conclusions of each rule that are in train, and three that are not, with the train "
+        "triples they follow from.",
+    ),
+]
+Export = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Also write all these rules to a file, in the format of AnyBURL."),
+]
+
+
+def rules(
+    graph: Graph,
+    reading: Reading,
+    depth: Depth = 2,
+    budget: Budget = "500M",
+    no_constants: Annotated[bool, typer.Option("--no-constants", help="Mine no rules with constants.")] = False,
+    kinds: Kinds = None,
+    relations: Relations = None,
+    constants: Constants = None,
+    min_support: MinSupport = 3,
+    min_confidence: Annotated[float, typer.Option(metavar="X", help="Minimum confidence.")] = 0.05,
+    top: Annotated[int, typer.Option(min=1, metavar="N", help="Number of rules to show.")] = 20,
+    explain: Explain = False,
+    export: Export = None,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show the rules of train, highest confidence first; of rules that conclude the same, the shortest."""
+    method = na.Rules(
+        depth=depth,
+        budget=_parse_number("--budget", budget),
+        constants=not no_constants,
+        min_support=min_support,
+        min_confidence=min_confidence,
+    )
+    rule_kinds = _kinds(kinds)
+    if export is not None:
+        check_files([export], overwrite=overwrite)
+    source = reading.read(graph)
+    train = train_of(source)
+    relation_ids = _ids("relation", "--relation", relations, train.vocabulary.relation_ids)
+    constant_ids = _ids("entity", "--constant", constants, train.vocabulary.entity_ids)
+    with progress():
+        rule_set = method.mine(train)
+        chosen = _choose(rule_set, rule_kinds, relation_ids, constant_ids)
+        if export is not None:
+            protect(source, export)
+            na.write_rules(rule_set, export, chosen=chosen, overwrite=overwrite)
+        different = _without_equal(rule_set, chosen)
+    rows = [_rule_row(rule_set, rule, explain=explain) for rule in different[:top].tolist()]
+    n_equal = len(chosen) - len(different)
+    if as_json:
+        left_out = {"equal": n_equal, "skipped_bodies": rule_set.skipped, "dropped": rule_set.dropped}
+        file = {} if export is None else {"file": str(export)}
+        print_json({"rules": rows, "found": len(different), **left_out, **file})
+        return
+    if rows:
+        output().print(_rule_table(rows))
+    if export is not None:
+        say(f"{export}: wrote {count(len(chosen), 'rule')}")
+    say(_summary(rule_set, len(different), len(rows), n_equal))
+
+
+def _parse_number(option: str, text: str) -> int:
+    """Return the number that a text such as 2000, 500M or 2.5G stands for."""
+    match = NUMBER.fullmatch(text)
+    if match is None:
+        msg = f"{option} {text}: must be a number such as 500M or 2G"
+        raise ValueError(msg)
+    return int(float(match[1]) * FACTORS[match[2]])
+
+
+def _kinds(names: list[str] | None) -> list[RuleKind]:
+    """Return the kinds of these names; all if there are none."""
+    from nnmfaug.augmenters.rules.rule_set import RULE_KINDS
+
+    for name in names or ():
+        if name not in RULE_KINDS:
+            raise ValueError(f"--kind: {unknown_name('kind', name, RULE_KINDS)}")
+    return [kind for kind in RULE_KINDS if not names or kind in names]
+
+
+def _ids(kind: str, option: str, names: list[str] | None, known: dict[str, int]) -> list[int] | None:
+    """Return the ids of names; None if there is no such condition."""
+    for name in names or ():
+        if name not in known:
+            raise ValueError(f"{option}: {unknown_name(kind, name, known)}")
+    return [known[name] for name in names] if names else None
+
+
+def _choose(
+    rule_set: na.RuleSet,
+    kinds: Collection[RuleKind],
+    relations: list[int] | None,
+    constants: list[int] | None,
+) -> Places:
+    """Return the numbers of the rules that meet the conditions, highest confidence first."""
+    is_chosen = rule_set.of_kinds(kinds)
+    if relations is not None:
+        is_chosen &= np.isin(rule_set.relation, relations)
+    if constants is not None:
+        is_chosen &= rule_set.mention(np.array(constants))
+    order = rule_set.order()
+    return order[is_chosen[order]]
+
+
+def _without_equal(rule_set: na.RuleSet, chosen: Places) -> Places:
+    """Return the rules without those that conclude the same as a shorter one."""
+    from nnmfaug.augmenters.rules.path_rules import PathRules
+    from nnmfaug.augmenters.rules.redundancy import equal_rules
+
+    is_path = chosen < len(rule_set.paths)
+    paths = chosen[is_path]
+    part = PathRules(rule_set.graph, rule_set.paths.table.take(paths), rule_set.threshold)
+    is_wanted = np.ones(len(chosen), dtype=np.bool_)
+    is_wanted[is_path] = equal_rules(part) == np.arange(len(paths))
+    return chosen[is_wanted]
+
+
+def _rule_row(rule_set: na.RuleSet, rule: int, *, explain: bool) -> RuleRow:
+    row: RuleRow = {
+        "confidence": float(rule_set.confidence[rule]),
+        "support": int(rule_set.support[rule]),
+        "pairs": int(rule_set.sizes[rule]),
+        "kind": rule_set.kind(rule),
+        "rule": rule_set.describe(rule),
+    }
+    return {**row, **_examples(rule_set, rule)} if explain else row
+
+
+def _examples(rule_set: na.RuleSet, rule: int) -> RuleRow:
+    from nnmfaug.augmenters.rules.examples import find_examples
+
+    found = find_examples(rule_set, rule)
+    return {name: [example._asdict() for example in part] for name, part in found._asdict().items()}
+
+
+def _rule_table(rows: list[RuleRow]) -> Table:
+    columns: list[tuple[str, Justify]] = [
+        (name, "left" if name in ("kind", "rule") else "right") for name in COLUMNS
+    ]
+    cells = []
+    for row in rows:
+        numbers = [f"{row['confidence']:.3f}", f"{row['support']:,}", f"{row['pairs']:,}"]
+        cells.append([*numbers, row["kind"], row["rule"]])
+        for name, place in (("examples", "in train"), ("counter_examples", "not in train")):
+            cells += [["", "", "", "", f"  {place}: {_atoms(example)}"] for example in row.get(name, ())]
+    return table("rules", columns, cells, wrap="examples" in rows[0])
+
+
+def _atoms(example: dict[str, Any]) -> str:
+    """Spell an example as a rule without variables."""
+    head, *body = [f"{relation}({h}, {t})" for h, relation, t in (example["triple"], *example["body"])]
+    return f"{head} ← {', '.join(body) or 'true'}"
+
+
+def _summary(rule_set: na.RuleSet, n: int, n_shown: int, n_equal: int) -> str:
+    """Report how many rules there are, and what was left out."""
+    clauses = [count(n, "rule")]
+    if n > n_shown:
+        clauses.append(f"showing the {n_shown} with the highest confidence")
+    if n_equal:
+        clauses.append(f"{n_equal:,} more conclude the same as one of these")
+    if rule_set.skipped:
+        clauses.append(
+            f"skipped {count(rule_set.skipped, 'body or head', 'bodies and heads')} with too many paths"
+        )
+    if rule_set.dropped:
+        dropped = count(rule_set.dropped, "rule with constants", "rules with constants")
+        clauses.append(f"dropped {dropped} since others say the same")
+    return "; ".join(clauses)
