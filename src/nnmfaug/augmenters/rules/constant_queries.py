@@ -85,7 +85,9 @@ class ConstantQueries:
         is_other = self.rules.constant[rule] != entity[query]
         rule = rule[is_other]
         query = query[is_other]
-        return self._answers(np.arange(len(pairs)), _Applied(query, rule, entity[query], self.rules.constant[rule]))
+        return self._answers(
+            np.arange(len(pairs)), _Applied(query, rule, entity[query], self.rules.constant[rule])
+        )
 
     def _asked_step(self, pairs: Ids, *, heads: bool) -> Ids:
         """The step from the entity of each query to its answers."""

@@ -129,43 +129,6 @@ class RuleQueries:
             for part in self._answer_relation(pairs, relation, heads=heads)
         )
         order = np.lexsort((entities, rows))
-        return QueryAnswers(rows[order], entities[order], confidence[places[order]])
-
-
-@dataclass(frozen=True, eq=False)
-class RuleQueries:
-    """Answers queries by applying rules to them.
-
-    Examples
-    --------
-    >>> import nnmfaug as na
-    >>> pairs = ("ab", "cd", "ef")
-    >>> graph = na.KnowledgeGraph.from_labels([(x, r, y) for x, y in pairs for r in ("knows", "likes")])
-    >>> rules = na.Rules(depth=1, min_support=1, prior=0.0).mine(graph)
-    >>> answers = RuleQueries(rules.paths).answer(np.array([[0, 0], [2, 0]]), heads=False)  # whom do a and c know?
-    >>> answers.rows.tolist(), answers.entities.tolist(), answers.confidence.round(3).tolist()
-    ([0, 1], [1, 3], [0.667, 0.667])
-    """
-
-    rules: PathRules
-
-    @cached_property
-    def _walks(self) -> Walks:
-        return Walks(self.rules.steps)
-
-    def answer(self, pairs: Ids, *, heads: bool) -> QueryAnswers:
-        """Return all answers to queries of an entity and a relation, shape (n, 2): its heads, or its tails."""
-        parts = [
-            part
-            for relation in np.unique(pairs[:, 1]).tolist()
-            for part in self._answer_relation(pairs, relation, heads=heads)
-        ]
-        if not parts:
-            return QueryAnswers(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
-        rows = np.concatenate([part.rows for part in parts])
-        entities = np.concatenate([part.entities for part in parts])
-        confidence = np.concatenate([part.confidence for part in parts])
-        order = np.lexsort((entities, rows))
         return QueryAnswers(rows[order], entities[order], confidence[order])
 
     def _answer_relation(self, pairs: Ids, relation: int, *, heads: bool) -> Iterator[QueryAnswers]:
