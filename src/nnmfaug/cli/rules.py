@@ -96,7 +96,7 @@ def rules(
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the rules of train, highest confidence first; of rules that conclude the same, the shortest."""
+    """Show the rules of train, highest confidence first; of rules that say the same, only the shortest."""
     method = na.Rules(
         depth=depth,
         budget=_parse_number("--budget", budget),
@@ -117,19 +117,17 @@ def rules(
         if export is not None:
             protect(source, export)
             na.write_rules(rule_set, export, chosen=chosen, overwrite=overwrite)
-        different = _without_equal(rule_set, chosen)
-    rows = [_rule_row(rule_set, rule, explain=explain) for rule in different[:top].tolist()]
-    n_equal = len(chosen) - len(different)
+    rows = [_rule_row(rule_set, rule, explain=explain) for rule in chosen[:top].tolist()]
     if as_json:
-        left_out = {"equal": n_equal, "skipped_bodies": rule_set.skipped, "dropped": rule_set.dropped}
+        left_out = {"skipped_bodies": rule_set.skipped, "dropped": rule_set.dropped}
         file = {} if export is None else {"file": str(export)}
-        print_json({"rules": rows, "found": len(different), **left_out, **file})
+        print_json({"rules": rows, "found": len(chosen), **left_out, **file})
         return
     if rows:
         output().print(_rule_table(rows))
     if export is not None:
         say(f"{export}: wrote {count(len(chosen), 'rule')}")
-    say(_summary(rule_set, len(different), len(rows), n_equal))
+    say(_summary(rule_set, len(chosen), len(rows)))
 
 
 def _parse_number(option: str, text: str) -> int:
@@ -175,19 +173,6 @@ def _choose(
     return order[is_chosen[order]]
 
 
-def _without_equal(rule_set: na.RuleSet, chosen: Places) -> Places:
-    """Return the rules without those that conclude the same as a shorter one."""
-    from nnmfaug.augmenters.rules.path_rules import PathRules
-    from nnmfaug.augmenters.rules.redundancy import equal_rules
-
-    is_path = chosen < len(rule_set.paths)
-    paths = chosen[is_path]
-    part = PathRules(rule_set.graph, rule_set.paths.table.take(paths), rule_set.threshold)
-    is_wanted = np.ones(len(chosen), dtype=np.bool_)
-    is_wanted[is_path] = equal_rules(part) == np.arange(len(paths))
-    return chosen[is_wanted]
-
-
 def _rule_row(rule_set: na.RuleSet, rule: int, *, explain: bool) -> RuleRow:
     row: RuleRow = {
         "confidence": float(rule_set.confidence[rule]),
@@ -225,18 +210,15 @@ def _atoms(example: dict[str, Any]) -> str:
     return f"{head} ← {', '.join(body) or 'true'}"
 
 
-def _summary(rule_set: na.RuleSet, n: int, n_shown: int, n_equal: int) -> str:
+def _summary(rule_set: na.RuleSet, n: int, n_shown: int) -> str:
     """Report how many rules there are, and what was left out."""
     clauses = [count(n, "rule")]
     if n > n_shown:
         clauses.append(f"showing the {n_shown} with the highest confidence")
-    if n_equal:
-        clauses.append(f"{n_equal:,} more conclude the same as one of these")
     if rule_set.skipped:
         clauses.append(
             f"skipped {count(rule_set.skipped, 'body or head', 'bodies and heads')} with too many paths"
         )
     if rule_set.dropped:
-        dropped = count(rule_set.dropped, "rule with constants", "rules with constants")
-        clauses.append(f"dropped {dropped} since others say the same")
+        clauses.append(f"left out {count(rule_set.dropped, 'rule')}, because others say the same")
     return "; ".join(clauses)

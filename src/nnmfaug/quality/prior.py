@@ -95,7 +95,7 @@ class RulePrior:
         return Answers(rows, entities, probability * (1 - TIE_BREAK * (1 - confidence)))
 
     def _answers_by_kind(self, pairs: Ids, *, heads: bool) -> tuple[QueryAnswers, ...]:
-        """The answers of each kind of rules; those without a body answer the queries that no other rule answers."""
+        """The answers of each kind of rules; those without a body answer queries that no other rule answers."""
         by_paths = self._paths.answer(pairs, heads=heads)
         about_head, about_tail = self._constants.answer(pairs, heads=heads)
         answered = np.concatenate([by_paths.rows, about_head.rows, about_tail.rows])

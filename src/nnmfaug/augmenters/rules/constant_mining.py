@@ -139,7 +139,7 @@ class _Miner:
         return marked
 
     def _is_implied(self, head: Ids, body: Ids, confidence: Array) -> Bools:
-        """Mark the rules r(x, c) ← s(x, d) of no more confidence than r(x, c) ← s(x, ·), which concludes as much."""
+        """Mark the rules r(x, c) ← s(x, d) of no more confidence than the more general r(x, c) ← s(x, ·)."""
         width = len(self.attributes)
         keys = head * width + body
         general = head * width + self._any_end[body]

@@ -51,7 +51,8 @@ def count_paths(steps: Steps, rules: Iterable[PathRule], limits: Limits) -> Rule
     counts = np.array([numbers for _, numbers in rows], dtype=np.int64).reshape(-1, 4)
     heads, support, sizes, pca_sizes = counts.T
     body_array = np.array(bodies, dtype=np.int64).reshape(-1, depth)
-    return RuleTable(heads, body_array, support, sizes, pca_sizes, skipped).sorted()
+    table = RuleTable(heads, body_array, support, sizes, pca_sizes, skipped)
+    return table.take(table.order())
 
 
 def _paid(steps: Steps, paths: list[Path], limits: Limits) -> tuple[list[Path], int]:

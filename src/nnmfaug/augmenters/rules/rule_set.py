@@ -107,7 +107,7 @@ class RuleSet:
     @property
     def dropped(self) -> int:
         """Number of rules with constants that were left out: beyond the best, or since others say the same."""
-        return self.constants.table.dropped
+        return self.paths.table.dropped + self.constants.table.dropped
 
     def kind(self, rule: int | np.intp) -> RuleKind:
         """Return the kind of a rule."""

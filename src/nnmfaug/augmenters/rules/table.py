@@ -29,6 +29,8 @@ class RuleTable:
     skipped
         Number of bodies that were not counted, because they have too many paths, or the budget was spent. A body
         and its reversal are one.
+    dropped
+        Number of rules that were left out because a shorter one says the same.
     """
 
     heads: Ids
@@ -37,6 +39,7 @@ class RuleTable:
     sizes: Ids
     pca_sizes: Ids
     skipped: int = 0
+    dropped: int = 0
 
     def __len__(self) -> int:
         return len(self.heads)
@@ -48,7 +51,7 @@ class RuleTable:
         return cls(none, np.zeros((0, depth), dtype=np.int64), none, none, none)
 
     @classmethod
-    def join(cls, tables: Sequence[RuleTable], skipped: int) -> RuleTable:
+    def join(cls, tables: Sequence[RuleTable]) -> RuleTable:
         """Return the rules of several tables, one table after the other."""
         return cls(
             heads=np.concatenate([table.heads for table in tables]),
@@ -56,7 +59,6 @@ class RuleTable:
             support=np.concatenate([table.support for table in tables]),
             sizes=np.concatenate([table.sizes for table in tables]),
             pca_sizes=np.concatenate([table.pca_sizes for table in tables]),
-            skipped=skipped,
         )
 
     def take(self, rows: Places | Bools) -> RuleTable:
@@ -68,11 +70,17 @@ class RuleTable:
             sizes=self.sizes[rows],
             pca_sizes=self.pca_sizes[rows],
             skipped=self.skipped,
+            dropped=self.dropped,
         )
 
-    def sorted(self) -> RuleTable:
-        """Return the rules by relation, then by body."""
-        return self.take(np.lexsort((*self.bodies[:, ::-1].T, self.heads)))
+    def order(self) -> Places:
+        """Return the places of the rules by relation, then by body."""
+        return np.lexsort((*self.bodies[:, ::-1].T, self.heads))
+
+    def is_symmetric(self, n_relations: int) -> Bools:
+        """Return whether each rule is r(x, y) ← r(y, x)."""
+        is_one_step = np.count_nonzero(self.bodies >= 0, axis=1) == 1
+        return np.asarray(is_one_step & (self.bodies[:, 0] == self.heads + n_relations))
 
 
 @dataclass(frozen=True)
@@ -110,9 +118,7 @@ class Threshold:
         contain (h, r, t) are not looked for; neither are, with ``pca``, the bodies of h that leave the PCA size if
         (h, r, t) is its only triple. 0 if the rule does not pass the threshold any more.
         """
-        is_symmetric = table.bodies[:, 0] == table.heads + n_relations
-        if table.bodies.shape[1] > 1:
-            is_symmetric &= table.bodies[:, 1] < 0
+        is_symmetric = table.is_symmetric(n_relations)
         support = table.support - 1 - is_symmetric
         sizes = self.sizes_of(table) - is_symmetric
         return np.where(self.passed(support, sizes), self.ratio(support, sizes), 0.0)
@@ -124,5 +130,9 @@ class Threshold:
 
     def best(self, table: RuleTable, n: int) -> RuleTable:
         """Return the n rules of the highest confidence, then support, in the order of the table."""
+        return table.take(self.best_places(table, n))
+
+    def best_places(self, table: RuleTable, n: int) -> Places:
+        """Return the places of the n rules of the highest confidence, then support, ascending."""
         order = np.lexsort((-table.support, -self.confidence(table)))
-        return table.take(np.sort(order[:n]))
+        return np.sort(order[:n])
