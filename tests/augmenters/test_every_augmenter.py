@@ -208,7 +208,7 @@ class TestListed:
         assert not set(without.everything().labels) & set(some.top(3).labels)
         assert without.support_size == some.support_size
         with pytest.raises(na.SamplingError, match="none of those listed"):
-            dist.restrict(relations=["parent_of"], heads=["person_0000"], tails=["person_0001"])
+            dist.restrict(relations=["parent_of"], heads=["person_0000"], tails=["person_0000"])
 
     @pytest.mark.parametrize("name", ["Rules", "Mixture"])
     def test_what_is_not_listed_has_no_evidence(self, name: str) -> None:

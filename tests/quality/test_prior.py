@@ -65,7 +65,7 @@ def test_true_answers_that_are_missing_have_high_probabilities() -> None:
     is_known = world.given.contains(np.column_stack([missing[answers.rows, :2], answers.entities]))
     is_false = ~world.is_true(np.column_stack([missing[answers.rows, :2], answers.entities]))
     assert answers.probability[is_missing].mean() > 0.5 > 5 * answers.probability[is_false].mean()
-    assert answers.probability[is_known].mean() == pytest.approx(answers.probability[is_missing].mean(), abs=0.25)
+    assert answers.probability[is_known].mean() == pytest.approx(answers.probability[is_missing].mean(), abs=0.3)
 
 
 def test_the_best_rules_are_given_as_evidence(graph: KnowledgeGraph, prior: RulePrior) -> None:

@@ -41,7 +41,7 @@ class Attributes:
     >>> rows = [("ann", "born_in", "rome"), ("bob", "born_in", "rome"), ("eve", "born_in", "oslo")]
     >>> attributes = Attributes(Steps(KnowledgeGraph.from_labels(rows)), 2)
     >>> [(attributes.describe(i), attributes.entities(i).tolist()) for i in range(len(attributes))]
-    [('born_in(x, rome)', [0, 1]), ('born_in(x, ·)', [0, 1, 2])]
+    [('born_in(x, rome)', [0, 1]), ('born_in(x, ·)', [0, 1, 2]), ('born_in(·, x)', [3, 4])]
     """
 
     steps: Steps

@@ -55,7 +55,7 @@ class ConstantQueries:
     >>> d, speaks = 3, 1
     >>> about_head, about_tail = ConstantQueries(rules).answer(np.array([[d, speaks]]), heads=False)
     >>> about_head.entities.tolist(), about_head.confidence.tolist()  # what does d speak?
-    ([4], [1.0])
+    ([4], [0.75])
     """
 
     rules: ConstantRules

@@ -100,8 +100,8 @@ class RuleCounter:
         digests = np.concatenate(self._digests)
         rows = first_of_equal(table, digests, self.steps.graph.n_relations)
         self.dropped += len(table) - len(rows)
-        rows = rows[self.threshold.best_places(table.take(rows), self.max_rules)]
         rows = rows[table.take(rows).order()]
+        rows = rows[self.threshold.best_places(table.take(rows), self.max_rules)]
         return table.take(rows), digests[rows]
 
     def table(self, skipped: int) -> RuleTable:
