@@ -23,7 +23,7 @@ import numpy as np
 from nnmfaug.augmenters.rules.combining import Conclusions as RuleConclusions
 from nnmfaug.augmenters.rules.rule_set import N_RULE_KINDS, RuleSet
 from nnmfaug.augmenters.rules.rules import Rules
-from nnmfaug.core.arrays import Array, Bools
+from nnmfaug.core.arrays import Array, Bools, Ids
 from nnmfaug.core.elementary import logit
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.quality.curves import BOUNDS
@@ -34,6 +34,8 @@ MAX_ROWS = 200_000
 """More conclusions than these are counted in cells, …"""
 CELL_WIDTH = 0.1
 """… within which the log-odds of confidences differ by less than this."""
+UNIT = 1 << 30
+"""Confidences are added up in units of 1 / 2³⁰, so that the sum is exact, in whatever order they come."""
 
 
 def leave_one_out(method: Rules, graph: KnowledgeGraph) -> Measured:
@@ -68,12 +70,25 @@ def _describe(graph: KnowledgeGraph, conclusions: RuleConclusions) -> Conclusion
     return Conclusions.of(graph, triples, conclusions.confidence, conclusions.by_kind)
 
 
-def _recovery(rows: Conclusions, recovered: Bools, weights: Array | None = None) -> Recovery:
-    """Order rows by what a model sees of them, and put every fifth into the same fold."""
-    order = np.lexsort((recovered, rows.kind, rows.relation, -rows.confidence))
-    fold = np.arange(len(order)) % N_FOLDS
-    counts = None if weights is None else weights[order]
-    return Recovery(rows.take(order), recovered[order], fold, weights=counts)
+def _recovery(rows: Conclusions, recovered: Bools, counts: Ids | None = None) -> Recovery:
+    """Order rows by what a model sees of them, and put every fifth into the same fold.
+
+    A row that stands for several conclusions is divided among the folds.
+    """
+    parts = rows.parts_or_whole(N_RULE_KINDS)
+    order = np.lexsort((*parts.T, recovered, rows.kind, rows.relation, -rows.confidence))
+    if counts is None:
+        return Recovery(rows.take(order), recovered[order], np.arange(len(order)) % N_FOLDS)
+    ends = np.cumsum(counts[order])
+    weights = _n_in_folds(ends) - _n_in_folds(ends - counts[order])
+    fold, place = np.nonzero(weights)
+    row = order[place]
+    return Recovery(rows.take(row), recovered[row], fold, weights=weights[fold, place].astype(np.float64))
+
+
+def _n_in_folds(n: Ids) -> Ids:
+    """How many of the first n conclusions are in each fold, shape (n_folds, len(n))."""
+    return (n - np.arange(N_FOLDS)[:, None] + N_FOLDS - 1) // N_FOLDS
 
 
 def _count_cells(rows: Conclusions, recovered: Bools) -> Recovery:
@@ -88,10 +103,10 @@ def _count_cells(rows: Conclusions, recovered: Bools) -> Recovery:
         distinct, places = np.unique(np.where(column > 0, levels, levels.min(initial=0) - 1), return_inverse=True)
         cells = cells * len(distinct) + places.ravel()
     _, first, places = np.unique(cells, return_index=True, return_inverse=True)
-    counts = np.bincount(places.ravel()).astype(np.float64)
+    counts = np.bincount(places.ravel())
 
     def mean(values: Array) -> Array:
-        return np.asarray(np.bincount(places.ravel(), values) / counts)
+        return np.asarray(np.bincount(places.ravel(), np.rint(values * UNIT)) / UNIT / counts)
 
     means = np.stack([mean(column) for column in parts.T], axis=1)
     each = Conclusions(rows.relation[first], rows.kind[first], mean(rows.confidence), means)
