@@ -25,8 +25,9 @@ FAMILY: dict[str, Any] = {
     "Mixture": na.Mixture((SMALL, na.TypedTriples())),
     "Auto": na.Auto((SMALL,), threshold=0.2),
 }
-OTHERS = {"Augmenter", "Duplicate", "Given"}
-"""The protocol; a control that repeats train; triples from elsewhere, which need not be of this train graph."""
+OTHERS = {"Augmenter", "Duplicate", "Given", "ImportedRules"}
+"""The protocol; a control that repeats train; triples from elsewhere, which need not be of this train graph; and
+rules from a file, whose list equals that of the mined ones (``rules/test_imported.py``)."""
 each = pytest.mark.parametrize("name", FAMILY)
 
 

@@ -96,7 +96,10 @@ def rules(
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the rules of train, highest confidence first; of rules that say the same, only the shortest."""
+    """Show the rules of train, highest confidence first.
+
+    Of rules that say the same only the shortest is shown.
+    """
     method = na.Rules(
         depth=depth,
         budget=_parse_number("--budget", budget),

@@ -41,7 +41,7 @@ class ImportedRules(Rules):
     >>> world = na.family(60, seed=0)
     >>> na.write_rules(na.Rules(depth=1).mine(world.given), "rules.txt")
     >>> dist = na.Auto((na.ImportedRules(path="rules.txt"),)).fit(world.given)
-    >>> bool(world.is_true(dist.top(20).triples).all())
+    >>> bool(world.is_true(dist.top(10).triples).all())
     True
     """
 
