@@ -101,7 +101,7 @@ class TestAugmentersOfAugmenters:
     """Auto and Mixture of rules alone leave one out; others are refitted."""
 
     def test_auto_is_precise_on_a_family(self) -> None:
-        world = na.family(60, seed=0)
+        world = na.family(100, seed=0)
         dist = na.Auto().fit(world.given, seed=0)
         estimate = na.estimate_precision(na.Auto(), world.given, seed=0)
         precision = world.is_true(dist.triples).mean()
