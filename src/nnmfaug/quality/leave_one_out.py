@@ -83,7 +83,8 @@ def _recovery(rows: Conclusions, recovered: Bools, counts: Ids | None = None) ->
     weights = _n_in_folds(ends) - _n_in_folds(ends - counts[order])
     fold, place = np.nonzero(weights)
     row = order[place]
-    return Recovery(rows.take(row), recovered[row], fold, weights=weights[fold, place].astype(np.float64))
+    n_conclusions = weights[fold, place].astype(np.float64)
+    return Recovery(rows.take(row), recovered[row], fold, weights=n_conclusions, cell=place)
 
 
 def _n_in_folds(n: Ids) -> Ids:

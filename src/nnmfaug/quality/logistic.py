@@ -113,12 +113,12 @@ def fit_logistic(
     state = problem.start()
     for _ in range(MAX_STEPS):
         step, gain = problem.newton_step(state)
+        if gain <= CONVERGED * state.loss:  # the loss would only show rounding
+            return state.coefficients.minus(step, 1.0)
         following = problem.descend(state, step)
         if following is None:
             break
         state = following
-        if gain <= CONVERGED * state.loss:
-            break
     return state.coefficients
 
 

@@ -76,6 +76,7 @@ def fit_membership(recovery: Recovery, n_relations: int) -> Membership:
     >>> bool(odds[recovery.recovered].mean() > odds[~recovery.recovered].mean())
     True
     """
+    recovery = recovery.merge_folds()
     if recovery.n_recovered < MIN_RECOVERED or recovery.recovered.all():
         return _constant(recovery, n_relations)
     score = fit_score(recovery)

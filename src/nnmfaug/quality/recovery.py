@@ -19,13 +19,14 @@ the triples outside G are true: that also takes the completeness of G (:mod:`nnm
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from nnmfaug.augmenters.listed import Listed
 from nnmfaug.core.arrays import Array, Bools, Ids, IntArray
+from nnmfaug.graph.keys import first_places
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 
 N_KINDS = 8
@@ -104,6 +105,8 @@ class Recovery:
         s, the fraction of the graph that is left out.
     weights : ndarray of shape (n,), optional
         Number of conclusions that each row stands for. Default: one.
+    cell : ndarray of shape (n,), optional
+        Numbers from 0, equal for rows that differ in nothing but their fold. Default: there are no such rows.
     """
 
     conclusions: Conclusions
@@ -111,6 +114,7 @@ class Recovery:
     fold: Ids
     fraction: float = 1.0
     weights: Array | None = None
+    cell: Ids | None = None
 
     def __len__(self) -> int:
         return len(self.conclusions)
@@ -141,10 +145,24 @@ class Recovery:
         parts = self.conclusions.parts
         return self.confidence[:, None] if parts is None else parts
 
-    def take(self, rows: Bools) -> Recovery:
+    def take(self, rows: Bools | Ids) -> Recovery:
         """Return some rows."""
-        weights = None if self.weights is None else self.weights[rows]
-        return Recovery(self.conclusions.take(rows), self.recovered[rows], self.fold[rows], self.fraction, weights)
+        return Recovery(
+            self.conclusions.take(rows),
+            self.recovered[rows],
+            self.fold[rows],
+            self.fraction,
+            weights=None if self.weights is None else self.weights[rows],
+            cell=None if self.cell is None else self.cell[rows],
+        )
+
+    def merge_folds(self) -> Recovery:
+        """Return one row, with all its weight, in place of those that differ in nothing but their fold."""
+        if self.cell is None:
+            return self
+        first = first_places(self.cell)
+        sums = np.bincount(self.cell, self.weight).astype(np.float64)
+        return replace(self.take(first), weights=sums[self.cell[first]], cell=None)
 
 
 @dataclass(frozen=True, eq=False)

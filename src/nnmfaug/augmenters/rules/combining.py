@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from nnmfaug.core.arrays import Array, Ids, Places
+from nnmfaug.core.arrays import Array, Ids, IntArray, Places
 from nnmfaug.core.elementary import expm1, log1p
 from nnmfaug.graph.keys import sorted_unique
 
@@ -30,7 +30,8 @@ MAX_CERTAINTY = 1 - 1e-12
 MAX_RANK = 60
 """Rules after so many better ones all count alike, which is not at all."""
 
-
+BLOCK_ROWS = 1 << 18
+"""Number of triples whose best rules of all kinds are compared at a time."""
 NO_RULE = -1
 """Number of no rule."""
 
@@ -48,7 +49,7 @@ class KindConclusions(NamedTuple):
 
     keys: Ids
     confidence: Array
-    best_rules: Ids
+    best_rules: IntArray
 
 
 class Conclusions(NamedTuple):
@@ -66,7 +67,7 @@ class Conclusions(NamedTuple):
 
     keys: Ids
     confidence: Array
-    best_rules: Ids
+    best_rules: IntArray
     by_kind: Array
 
     @classmethod
@@ -74,15 +75,16 @@ class Conclusions(NamedTuple):
         """Merge the conclusions of two kinds of rules, given the confidence of each rule."""
         keys = sorted_unique(np.concatenate([part.keys for part in parts]))
         by_kind = np.zeros((len(keys), len(parts)))
-        rules = np.full((len(keys), len(parts), N_BEST), NO_RULE)
+        rules = np.full((len(keys), len(parts) * N_BEST), NO_RULE, dtype=np.int32)
         for kind, part in enumerate(parts):
             rows = np.searchsorted(keys, part.keys)
             by_kind[rows, kind] = part.confidence
-            rules[rows, kind] = part.best_rules
-        best_rules = _first_of(rules.reshape(len(keys), len(parts) * N_BEST), confidence)
+            rules[rows, kind * N_BEST : (kind + 1) * N_BEST] = part.best_rules
+        best_rules = _first_of(rules, confidence)
         best = confidence_of(best_rules, confidence)
         highest = by_kind.max(axis=1, initial=0.0)
-        ranking = np.lexsort((keys, -best[:, 2], -best[:, 1], -best[:, 0], -highest))
+        del rules  # of millions of triples
+        ranking = np.lexsort((-best[:, 2], -best[:, 1], -best[:, 0], -highest))  # stable: then by key
         return cls(keys[ranking], highest[ranking], best_rules[ranking], by_kind[ranking])
 
 
@@ -98,12 +100,12 @@ class BestRules(NamedTuple):
     """
 
     keys: Ids
-    rules: Ids
+    rules: IntArray
 
     @classmethod
     def empty(cls) -> BestRules:
         """Return no triples."""
-        return cls(np.zeros(0, dtype=np.int64), np.zeros((0, N_BEST), dtype=np.int64))
+        return cls(np.zeros(0, dtype=np.int64), np.zeros((0, N_BEST), dtype=np.int32))
 
     @classmethod
     def join(cls, parts: Sequence[BestRules]) -> BestRules:
@@ -126,13 +128,17 @@ class BestRules(NamedTuple):
         return KindConclusions(self.keys[ranking], combined[ranking], self.rules[ranking])
 
 
-def _first_of(rules: Ids, confidence: Array) -> Ids:
-    """The three rules of the highest confidence in each row."""
-    ranking = np.argsort(-confidence_of(rules, confidence), axis=1, kind="stable")
-    return np.take_along_axis(rules, ranking[:, :N_BEST], axis=1)
+def _first_of(rules: IntArray, confidence: Array) -> IntArray:
+    """The three rules of the highest confidence in each row, some rows at a time."""
+    first = np.empty((len(rules), N_BEST), dtype=np.int32)
+    for begin in range(0, len(rules), BLOCK_ROWS):
+        block = slice(begin, begin + BLOCK_ROWS)
+        ranking = np.argsort(-confidence_of(rules[block], confidence), axis=1, kind="stable")
+        first[block] = np.take_along_axis(rules[block], ranking[:, :N_BEST], axis=1)
+    return first
 
 
-def confidence_of(rules: Ids, confidence: Array) -> Array:
+def confidence_of(rules: Ids | IntArray, confidence: Array) -> Array:
     """Return the confidence of each rule, 0 for none."""
     return np.append(confidence, 0.0)[rules]
 
@@ -177,7 +183,7 @@ def find_best_rules(cells: Ids, rules: Ids, rank: Places) -> BestRules:
     both = np.sort(cells * n_rules + rank[rules])  # one number per row sorts ten times as fast as two
     cells = both // n_rules
     first = np.flatnonzero(np.append(True, cells[1:] != cells[:-1])[: len(cells)])
-    best = np.full((len(first), N_BEST), NO_RULE)
+    best = np.full((len(first), N_BEST), NO_RULE, dtype=np.int32)
     rule_of = np.empty(n_rules, dtype=np.int64)
     rule_of[rank] = np.arange(len(rank))
     for place in range(N_BEST):
@@ -232,9 +238,9 @@ def combine_rules(keys: Ids, rules: Ids, confidence: Array, combine: Combine) ->
     return KindConclusions(keys[first][ranking], combined[ranking], best_rules[ranking])
 
 
-def _best(triple: Ids, rank: Ids, rules: Ids, n_triples: int) -> Ids:
+def _best(triple: Ids, rank: Ids, rules: Ids, n_triples: int) -> IntArray:
     """The first rules of each triple, shape (n_triples, 3)."""
-    best = np.full((n_triples, N_BEST), -1, dtype=np.int64)
+    best = np.full((n_triples, N_BEST), NO_RULE, dtype=np.int32)
     among_best = rank < N_BEST
     best[triple[among_best], rank[among_best]] = rules[among_best]
     return best

@@ -104,6 +104,7 @@ class _Miner:
         """Count the rules of some heads."""
         attributes = self.attributes
         together = csr_array(attributes.matrix[heads] @ attributes.by_entity)
+        together.sort_indices()  # of bodies that say the same the first counts
         body = together.indices.astype(np.int64)
         head = np.repeat(heads, np.diff(together.indptr))
         support = together.data.astype(np.int64)

@@ -14,7 +14,7 @@ from nnmfaug.augmenters.rules.constant_mining import chunks
 from nnmfaug.augmenters.rules.constant_table import ConstantTable
 from nnmfaug.augmenters.rules.steps import Steps
 from nnmfaug.augmenters.rules.table import Threshold
-from nnmfaug.core.arrays import Array, Bools, Ids, Places
+from nnmfaug.core.arrays import Array, Bools, Ids, IntArray, Places
 from nnmfaug.core.progress import report
 
 CHUNK_CONCLUSIONS = 1 << 22
@@ -122,7 +122,7 @@ class ConstantRules:
     def _are_known(self, rules: Ids, entities: Ids) -> Bools:
         return self.steps.graph.contains_keys(self.keys(rules, entities))
 
-    def keys(self, rules: Ids, entities: Ids) -> Ids:
+    def keys(self, rules: Ids | IntArray, entities: Ids) -> Ids:
         """Return the key of the triple that each rule concludes about the entity beside it."""
         n = self.steps.n
         n_relations = self.steps.graph.n_relations
@@ -172,7 +172,7 @@ class ConstantRules:
             BestRules.join(known),
         )
 
-    def is_about_tail(self, rules: Ids) -> Bools:
+    def is_about_tail(self, rules: Ids | IntArray) -> Bools:
         """Return whether each rule concludes r(c, x), something about the tail of a triple."""
         return np.asarray(self.head_step[rules] >= self.steps.graph.n_relations)
 
