@@ -58,7 +58,12 @@ def speed() -> None:
     """Time both miners on WN18RR, medians of three runs, and compare their counts."""
     train = na.read_splits("wn18rr").train
     method = na.Rules(
-        min_support=MIN_SUPPORT, min_confidence=1e-9, prior=0.0, max_paths=NO_LIMIT, max_rules=NO_LIMIT
+        min_support=MIN_SUPPORT,
+        min_confidence=1e-9,
+        prior=0.0,
+        max_paths=NO_LIMIT,
+        max_rules=NO_LIMIT,
+        constants=False,
     )
     rules = method.mine(train)
     expected = mine_plainly(train)
@@ -66,7 +71,9 @@ def speed() -> None:
     table = rules.paths.table
     rows = zip(table.support.tolist(), table.sizes.tolist(), table.pca_sizes.tolist(), strict=True)
     counts = {(int(table.heads[i]), rules.paths.path(i)): row for i, row in enumerate(rows)}
-    agreement = "the same counts" if counts == expected else "DIFFERENT COUNTS"
+    n_missing = len(expected) - len(counts)  # those that say the same as shorter rules
+    is_same = counts.items() <= expected.items() and n_missing == table.dropped
+    agreement = "the same counts" if is_same else "DIFFERENT COUNTS"
     speed_up = f"{plain / ours:.1f} x as fast as the plain miner (bar {BARS['speed']})"
     print(f"WN18RR: {len(counts):,} rules, {agreement}, {speed_up}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,6 +62,22 @@ def test_the_depth_of_auto_changes_nothing_else_of_its_rules(splits: na.Splits) 
     default = MethodOptions("auto").augmenter(splits.train).mixture(splits.train)
     typed = MethodOptions("auto", depth=2).augmenter(splits.train).mixture(splits.train)
     assert typed == default
+
+
+@pytest.mark.parametrize(("text", "number"), [("2000", 2000), ("500M", 500_000_000), ("2.5k", 2500)])
+def test_a_budget_is_that_of_the_rules(splits: na.Splits, text: str, number: int) -> None:
+    assert MethodOptions("rules", budget=text).augmenter(splits.train) == na.Rules(budget=number)
+    (auto_rules,) = MethodOptions("auto", budget=text).augmenter(splits.train).mixture(splits.train).generators
+    assert (auto_rules.budget, auto_rules.combine) == (number, "fading")
+
+
+def test_a_budget_is_refused_where_nothing_is_mined() -> None:
+    with pytest.raises(ValueError, match="--budget is for --method auto, rules, mixture, not for nnmf"):
+        MethodOptions("nnmf", budget="1M")
+    with pytest.raises(ValueError, match="--rules and --budget cannot be combined"):
+        MethodOptions("rules", budget="1M", rules=Path("rules.txt"))
+    with pytest.raises(ValueError, match="--budget lots: must be a number such as 500M"):
+        MethodOptions("rules", budget="lots")
 
 
 @pytest.mark.parametrize(

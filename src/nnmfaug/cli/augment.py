@@ -17,6 +17,7 @@ from nnmfaug.cli.method_options import (
     METHOD_HELP,
     RULE_METHODS,
     Amount,
+    Budget,
     Clusters,
     Completeness,
     Depth,
@@ -57,6 +58,7 @@ def augment(
         ),
     ] = False,
     depth: Depth = None,
+    budget: Budget = None,
     rules: RulesFile = None,
     threshold: Threshold = None,
     completeness: Completeness = None,
@@ -110,7 +112,18 @@ def augment(
 
     _refuse_pairs({"--quota": quotas, "--all": take_all, "--relation": relations, "--amount": amount})
     options = MethodOptions(
-        method, depth, threshold, clusters, components, clusterer, eps, smoothing, workers, completeness, rules
+        method,
+        depth,
+        threshold,
+        clusters,
+        components,
+        clusterer,
+        eps,
+        smoothing,
+        workers,
+        completeness,
+        rules,
+        budget,
     )
     check_writable(out)
     check_files(sample_files(out), overwrite=overwrite)

@@ -10,7 +10,7 @@ import typer
 
 import nnmfaug as na
 from nnmfaug.cli.console import count
-from nnmfaug.cli.reading import parse_amount
+from nnmfaug.cli.reading import parse_amount, parse_number
 
 if TYPE_CHECKING:
     from nnmfaug.augmenters.nnmf.partition import Clusterer
@@ -33,6 +33,9 @@ METHOD_HELP = (
     "from mined rules, highest confidence first. nnmf: the paper's method. mixture: triples of rules and nnmf by "
     "estimated probability. typed, random: random triples, for comparison."
 )
+BUDGET_HELP = (
+    "Work that mining rules may cost, in paths, such as 500M or 2G; about one to four billion paths take a minute."
+)
 Amount = Annotated[
     str | None,
     typer.Option(
@@ -53,11 +56,15 @@ Depth = Annotated[
     int | None,
     typer.Option(
         min=1,
-        max=3,
+        max=4,
         metavar="N",
-        help="Length of the longest rule body (methods auto, rules, mixture). Default: 2; for auto, 3 if "
-        "the graph is small and sparse.",
+        help="Length of the longest rule body (methods auto, rules, mixture); 4 is for tiny graphs. Default: 2; "
+        "for auto, 3 unless the graph is dense.",
     ),
+]
+Budget = Annotated[
+    str | None,
+    typer.Option(metavar="N", help=f"{BUDGET_HELP} (Methods auto, rules, mixture.) Default: 500M."),
 ]
 RulesFile = Annotated[
     Path | None,
@@ -97,12 +104,11 @@ class MethodOptions:
     workers: int | None = None
     completeness: float | None = None
     rules: Path | None = None
+    budget: str | None = None
 
     def __post_init__(self) -> None:
         self._check_methods()
-        if self.rules is not None and self.depth is not None:
-            msg = "--rules and --depth cannot be combined: leave out one of them"
-            raise ValueError(msg)
+        self._check_rules()
         self._check_clustering()
 
     @property
@@ -117,7 +123,7 @@ class MethodOptions:
         if self.name == "nnmf":
             return self._nnmf(train)
         augmenter: Any = self.method.make(train)
-        if self.depth is not None or self.rules is not None:
+        if self.rules is not None or self._rule_settings:
             augmenter = self._with_other_rules(augmenter, train)
         for option in ("threshold", "completeness"):
             value = getattr(self, option)
@@ -144,10 +150,17 @@ class MethodOptions:
         return replace(augmenter, generators=(self._other_rules(generators[0]), *generators[1:]))
 
     def _other_rules(self, rules: na.Rules) -> na.Rules:
-        """Return the rules of a file, or of another depth, with the same settings otherwise."""
+        """Return the rules of a file, or of another depth or budget, with the same settings otherwise."""
         if self.rules is not None:
             return na.ImportedRules.of(self.rules, rules)
-        return rules if self.depth is None else replace(rules, depth=self.depth)
+        return replace(rules, **self._rule_settings)
+
+    @property
+    def _rule_settings(self) -> dict[str, Any]:
+        """The settings of mining that were typed."""
+        budget = None if self.budget is None else parse_number(self.budget, "--budget")
+        settings = {"depth": self.depth, "budget": budget}
+        return {name: value for name, value in settings.items() if value is not None}
 
     def _nnmf(self, train: na.KnowledgeGraph) -> na.NNMFAug:
         default: Any = self.method.make(train)
@@ -173,6 +186,7 @@ class MethodOptions:
         """Raise if an option does not belong to the method."""
         owners: dict[str, tuple[str, ...]] = {
             "depth": RULE_METHODS,
+            "budget": RULE_METHODS,
             "rules": RULE_METHODS,
             "threshold": ("auto",),
             "completeness": CALIBRATED_METHODS,
@@ -184,6 +198,13 @@ class MethodOptions:
             if not is_default and self.name not in methods:
                 msg = f"--{option} is for --method {', '.join(methods)}, not for {self.name}: leave it out"
                 raise ValueError(msg)
+
+    def _check_rules(self) -> None:
+        """Raise if rules are both read and mined."""
+        settings = self._rule_settings
+        for option in settings if self.rules is not None else ():
+            msg = f"--rules and --{option} cannot be combined: leave out one of them"
+            raise ValueError(msg)
 
     def _check_clustering(self) -> None:
         """Raise if an option does not belong to the clusterer."""

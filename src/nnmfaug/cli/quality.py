@@ -23,6 +23,7 @@ from nnmfaug.cli.method_options import (
     CALIBRATED_METHODS,
     METHOD_HELP,
     Amount,
+    Budget,
     Clusters,
     Depth,
     MethodName,
@@ -53,6 +54,7 @@ def estimate(
         ),
     ] = None,
     depth: Depth = None,
+    budget: Budget = None,
     threshold: Threshold = None,
     clusters: Clusters = None,
     seed: Annotated[
@@ -65,7 +67,7 @@ def estimate(
     If there are valid and test triples, the fraction that confirms the generated ones is reported, not used.
     """
     own_completeness = completeness if method in CALIBRATED_METHODS else None
-    options = MethodOptions(method, depth, threshold, clusters, completeness=own_completeness)
+    options = MethodOptions(method, depth, threshold, clusters, completeness=own_completeness, budget=budget)
     source = reading.read(graph)
     train = train_of(source)
     n = options.amount(amount, len(train), least=1)

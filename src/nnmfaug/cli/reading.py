@@ -7,6 +7,7 @@ import functools
 import inspect
 import itertools
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,8 @@ Graph = Annotated[str, typer.Argument(metavar="GRAPH", help="Name of a data set,
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace output that exists.")]
 REJECTS_HEADER = ("file", "line", "reason", "text")
+NUMBER = re.compile(r"(\d+(?:\.\d+)?)([kMG]?)", re.ASCII)
+FACTORS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
 
 
 @dataclass(frozen=True)
@@ -178,6 +181,15 @@ def parse_amount(text: str, total: int, option: str) -> int:
         msg = f"{option} {text}: must be a fraction such as 5% or a number such as 500"
         raise ValueError(msg)
     return int(total * percent / 100)
+
+
+def parse_number(text: str, option: str) -> int:
+    """Return the number that a text such as 2000, 500M or 2.5G stands for."""
+    match = NUMBER.fullmatch(text)
+    if match is None:
+        msg = f"{option} {text}: must be a number such as 500M or 2G"
+        raise ValueError(msg)
+    return round(float(match[1]) * FACTORS[match[2]])
 
 
 def _write_rejects(path: Path, reports: list[na.ReadReport]) -> None:

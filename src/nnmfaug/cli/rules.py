@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +11,8 @@ import typer
 
 import nnmfaug as na
 from nnmfaug.cli.console import Justify, count, output, print_json, progress, say, table
-from nnmfaug.cli.reading import AsJson, Graph, Overwrite, Reading, protect, train_of
+from nnmfaug.cli.method_options import BUDGET_HELP
+from nnmfaug.cli.reading import AsJson, Graph, Overwrite, Reading, parse_number, protect, train_of
 from nnmfaug.core.checks import unknown_name
 from nnmfaug.io.preflight import check_files
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 RuleRow = dict[str, Any]
 COLUMNS = ("confidence", "support", "pairs", "kind", "rule")
-NUMBER = re.compile(r"(\d+(?:\.\d+)?)([kMG]?)", re.ASCII)
-FACTORS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
 
 Depth = Annotated[
     int,
@@ -38,11 +36,7 @@ Depth = Annotated[
 ]
 Budget = Annotated[
     str,
-    typer.Option(
-        metavar="N",
-        help="Work that mining may cost, in paths, such as 500M or 2G; about one to four billion paths take a "
-        "minute.",
-    ),
+    typer.Option(metavar="N", help=BUDGET_HELP),
 ]
 Kinds = Annotated[
     list[str] | None,
@@ -102,7 +96,7 @@ def rules(
     """
     method = na.Rules(
         depth=depth,
-        budget=_parse_number("--budget", budget),
+        budget=parse_number(budget, "--budget"),
         constants=not no_constants,
         min_support=min_support,
         min_confidence=min_confidence,
@@ -131,15 +125,6 @@ def rules(
     if export is not None:
         say(f"{export}: wrote {count(len(chosen), 'rule')}")
     say(_summary(rule_set, len(chosen), len(rows)))
-
-
-def _parse_number(option: str, text: str) -> int:
-    """Return the number that a text such as 2000, 500M or 2.5G stands for."""
-    match = NUMBER.fullmatch(text)
-    if match is None:
-        msg = f"{option} {text}: must be a number such as 500M or 2G"
-        raise ValueError(msg)
-    return int(float(match[1]) * FACTORS[match[2]])
 
 
 def _kinds(names: list[str] | None) -> list[RuleKind]:
@@ -223,5 +208,5 @@ def _summary(rule_set: na.RuleSet, n: int, n_shown: int) -> str:
             f"skipped {count(rule_set.skipped, 'body or head', 'bodies and heads')} with too many paths"
         )
     if rule_set.dropped:
-        clauses.append(f"left out {count(rule_set.dropped, 'rule')}, because others say the same")
+        clauses.append(f"left out {count(rule_set.dropped, 'rule')}, because others say the same or are better")
     return "; ".join(clauses)
