@@ -51,6 +51,24 @@ def test_a_run_comes_back_as_it_was(tmp_path: Path) -> None:
     assert sorted(file.name for file in path.parent.iterdir()) == ["nnmf-seed3.json", "nnmf-seed3.npz"]
 
 
+def test_ranks_are_stored_in_a_few_bytes_each(tmp_path: Path) -> None:
+    ranks = np.random.default_rng(0).geometric(0.01, size=(5000, 2)).astype(np.float64)
+    path = save_run(replace(RUN, ranks=Ranks(filtered=ranks, raw=ranks + 0.5)), tmp_path)
+    assert np.array_equal(load_run(path).ranks.raw, ranks + 0.5)
+    assert path.with_suffix(".npz").stat().st_size < 2 * (ranks.size + ranks.size)
+
+
+def test_ranks_that_are_no_multiples_of_a_half_come_back_as_they_were(tmp_path: Path) -> None:
+    run = replace(RUN, ranks=Ranks(filtered=RANKS.filtered + 0.25, raw=RANKS.raw))
+    assert same(load_run(save_run(run, tmp_path)), run)
+
+
+def test_ranks_that_unpack_to_too_much_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = save_run(RUN, tmp_path)
+    monkeypatch.setattr(runs, "MAX_RANKS_BYTES", 100)
+    refused(path, "unpacks to more than 100 bytes")
+
+
 def test_the_settings_of_a_run_are_its_own_and_plain() -> None:
     given_settings: dict[str, Any] = {"a": {"b": (1, 2)}}
     run = replace(RUN, settings=given_settings)
@@ -160,7 +178,7 @@ def changed(**values: object) -> Callable[[Path], None]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (changed(version=0), "version: must be from 1 to 2, is 0"),
+        (changed(version=0), "version: must be from 1 to 3, is 0"),
         (changed(format="model"), "format: must be 'nnmfaug run', is 'model'"),
         (changed(more=1), "more: is unknown"),
         (changed(seed=4), "arm, seed: the file of 'nnmf' with seed 4 is nnmf-seed4.json"),
@@ -260,7 +278,7 @@ def test_a_run_of_the_first_version_is_read(tmp_path: Path) -> None:
 
 def test_a_run_of_a_later_version_is_left_alone(tmp_path: Path) -> None:
     path = save_run(RUN, tmp_path)
-    changed(version=3, something="new")(path)
+    changed(version=4, something="new")(path)
     with pytest.raises(DataError, match="written by a newer nnmfaug: update nnmfaug") as caught:
         load_run(path)
     assert "delete" not in str(caught.value)

@@ -1,6 +1,8 @@
 """One arm trained with one seed, stored in two files: ``<name>.npz`` has the ranks, ``<name>.json`` the rest.
 
 Both appear together. The JSON contains checksums of the ranks and of itself. If it exists, the run is complete.
+Ranks are multiples of ½, since entities of equal scores share the mean of two ranks. They are stored as compressed
+integers, twice the ranks.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from nnmfaug.core.errors import DataError
 from nnmfaug.evaluation.metrics import Ranks, summary
 from nnmfaug.io.documents import Schema, read_document, refusing, write_document
 from nnmfaug.io.files import checksum, replacing_all
-from nnmfaug.io.npz import read_arrays, write_arrays
+from nnmfaug.io.npz import Arrays, read_arrays, write_arrays
 
 _NUMBER = (float, "inf", "-inf", "nan")
 """A model that diverged has numbers that JSON does not have."""
@@ -38,7 +40,7 @@ _SETTINGS = {
 """The settings that are used later, and must be as an experiment writes them."""
 SCHEMA = Schema(
     "nnmfaug run",
-    2,
+    3,
     {
         "arm": str,
         "seed": int,
@@ -51,6 +53,13 @@ SCHEMA = Schema(
         "ranks_sha256": str,
     },
 )
+
+
+TWICE = "twice_"
+"""Prefix of arrays that contain twice the ranks; those without it, of earlier versions, contain the ranks."""
+_PACKED = (f"{TWICE}filtered", f"{TWICE}raw")
+MAX_RANKS_BYTES = 1 << 30
+"""Ranks that unpack to more are refused."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +162,7 @@ def save_run(run: Run, folder: str | Path) -> Path:
     """
     path = run_path(folder, run.arm, run.seed)
     with replacing_all([path, path.with_suffix(".npz")]) as (draft, draft_of_ranks):
-        write_arrays(draft_of_ranks, {"filtered": run.ranks.filtered, "raw": run.ranks.raw})
+        write_arrays(draft_of_ranks, _pack(run.ranks), compress=True)
         write_document(draft, SCHEMA, {**_content(run), "ranks_sha256": checksum(draft_of_ranks)})
     return path
 
@@ -221,7 +230,20 @@ def _restore(content: dict[str, Any], path: Path) -> Run:
 def _load_ranks(path: Path, sha256: str) -> Ranks:
     require(path.is_file(), f"{path.name} is missing")
     require(checksum(path) == sha256, f"{path.name} has changed, or ranks_sha256 has")
-    return Ranks(**read_arrays(path, {}))
+    arrays = read_arrays(path, dict.fromkeys(_PACKED, "<i4"), max_bytes=MAX_RANKS_BYTES)
+    return _unpack(arrays) if set(arrays) == set(_PACKED) else Ranks(**arrays)
+
+
+def _pack(ranks: Ranks) -> Arrays:
+    """Return ranks as integers if all are multiples of ½, otherwise as they are."""
+    values = {"filtered": ranks.filtered, "raw": ranks.raw}
+    twice = {TWICE + name: 2 * array for name, array in values.items()}
+    fits = all((array == np.rint(array)).all() and array.max(initial=0) < 2**31 for array in twice.values())
+    return {name: array.astype("<i4") for name, array in twice.items()} if fits else values
+
+
+def _unpack(arrays: Arrays) -> Ranks:
+    return Ranks(**{name.removeprefix(TWICE): array / 2 for name, array in arrays.items()})
 
 
 def _check_rows(settings: Mapping[str, Any], n_triples: int) -> None:

@@ -14,9 +14,14 @@ from nnmfaug.evaluation.runs import Run
 from nnmfaug.experiments.arms import AnyArm, Combination, arm_settings
 from nnmfaug.graph.splits import Splits
 from nnmfaug.linkpred import Combined, Trained
-from nnmfaug.quality.prior import MAX_RULES, MIN_CONFIDENCE, MIN_SUPPORT
+from nnmfaug.quality.prior import MAX_CONSTANT_RULES, MAX_RULES, MIN_CONFIDENCE, MIN_SUPPORT
 
-RULES = {"min_support": MIN_SUPPORT, "min_confidence": MIN_CONFIDENCE, "max_rules": MAX_RULES}
+RULES = {
+    "min_support": MIN_SUPPORT,
+    "min_confidence": MIN_CONFIDENCE,
+    "max_rules": MAX_RULES,
+    "max_constant_rules": MAX_CONSTANT_RULES,
+}
 """Settings of the rules, which a run records."""
 
 
