@@ -196,6 +196,16 @@ def test_a_baseline_alone_has_its_numbers(tmp_path: Path) -> None:
     assert len(json.loads((tmp_path / "x" / "comparison.json").read_text())["runs"]) == 2
 
 
+@pytest.mark.parametrize("model", ["transe-paper", "rotate-paper"])
+def test_the_settings_of_the_paper_are_a_model(tmp_path: Path, model: str) -> None:
+    options = ("--model", model, *SMALL[2:], "--arm", "nnmf", "--weight", "1")
+    done = run("compare", "nations", *options, "-o", str(tmp_path / "x"), "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["settings"]["predictor"]["patience"] == 3
+    assert {entry["n_extra"] for entry in document["runs"]} == {0, 159}
+
+
 def test_held_out_triples_and_too_few_triples_of_a_file_are_reported(tmp_path: Path) -> None:
     splits = na.read_splits("nations")
     na.write_triples(na.KnowledgeGraph(splits.vocabulary, splits.test.triples[:25]), tmp_path / "leak.tsv")

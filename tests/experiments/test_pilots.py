@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import nnmfaug as na
+from nnmfaug.experiments.existing import LATER
 from nnmfaug.experiments.pilots import choose_amount
 from tests.cli.commands import Done, run
 from tests.other_test import with_other_test
@@ -214,6 +215,17 @@ def test_a_pilot_whose_numbers_were_changed_is_refused(folder: Path) -> None:
 
 def test_a_pilot_without_format_and_version_is_read(folder: Path, fake_training: list[na.TrainingSet]) -> None:
     write_pilot_0_1(folder / "runs" / "pilot.json")
+    done = compare(folder)
+    assert fake_training == []
+    assert done.stdout == (folder / "runs" / "stdout.txt").read_text()
+
+
+def test_a_pilot_of_a_version_with_fewer_settings_is_read(
+    folder: Path, fake_training: list[na.TrainingSet]
+) -> None:
+    path = folder / "runs" / "pilot.json"
+    for name in LATER:
+        change_json(path, lambda document, name=name: deleted(document, ("settings", "predictor", name)))  # type: ignore[misc]
     done = compare(folder)
     assert fake_training == []
     assert done.stdout == (folder / "runs" / "stdout.txt").read_text()

@@ -12,8 +12,24 @@ from nnmfaug.evaluation.runs import Run, load_run
 
 _OUTCOMES = ("versions", "generated", "options")
 """Settings of a run that may differ; another number of threads changes the last digits only."""
-_LATER = {"self_negative": 0.0}
+LATER: dict[str, Any] = {
+    "self_negative": 0.0,
+    "unit_vectors": False,
+    "start": "normal",
+    "summed": False,
+    "redraw": False,
+    "whole_batches": False,
+    "patience": 0,
+    "look_every": 10,
+    "look_at": 1000,
+}
 """Settings of a predictor that the first runs do not record, and their values then."""
+
+
+def with_later(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings with those of the predictor that did not exist when they were recorded."""
+    predictor = settings.get("predictor", {})
+    return {**settings, "predictor": {**LATER, **predictor}} if isinstance(predictor, dict) else settings
 
 
 def load_same(path: Path, settings: dict[str, Any]) -> Run:
@@ -21,7 +37,7 @@ def load_same(path: Path, settings: dict[str, Any]) -> Run:
     run = load_run(path)
     now = json.loads(json.dumps(settings))
     now["data"]["name"] = run.settings.get("data", {}).get("name")  # a folder may be renamed
-    before = {**run.settings, "predictor": {**_LATER, **run.settings.get("predictor", {})}}
+    before = with_later(run.settings)
     names = [name for name in now if name not in _OUTCOMES]
     changes = [line for name in names for line in _changes(name, before.get(name), now[name])]
     if changes:

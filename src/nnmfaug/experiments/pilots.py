@@ -17,6 +17,7 @@ from nnmfaug.core.progress import report
 from nnmfaug.evaluation.metrics import contributions
 from nnmfaug.evaluation.runs import run_path
 from nnmfaug.experiments.arms import Augmentation, Fit, arm_settings, fit_method
+from nnmfaug.experiments.existing import with_later
 from nnmfaug.graph.splits import Splits
 from nnmfaug.io.documents import Schema, parse, refusing, unseal, write_document
 from nnmfaug.io.files import replacing
@@ -190,7 +191,7 @@ def _load(path: Path, settings: dict[str, Any]) -> Pilot | None:
         require(0 in scores, "scores.0: is missing")
         good_errors = set(scores) == set(errors) and min(errors.values()) >= 0
         require(good_errors, "errors: must be from 0, of the same numbers of triples as scores")
-    return Pilot.of(scores, errors) if content["settings"] == settings else None
+    return Pilot.of(scores, errors) if with_later(content["settings"]) == settings else None
 
 
 def _with_format(document: object) -> object:

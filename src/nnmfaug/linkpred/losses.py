@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from pykeen.losses import (
@@ -79,8 +79,20 @@ class SelfAdversarialLoss(NSSALoss):
 
         loss = −½ · (log σ(γ + s⁺) + Σₖ pₖ · log σ(−sₖ − γ))    with    p = softmax(α · s),
 
-    where p is a constant for the gradient.
+    where p is a constant for the gradient. With ``summed`` there is no factor ½.
     """
+
+    def __init__(
+        self,
+        margin: float = 9.0,
+        adversarial_temperature: float = 1.0,
+        reduction: Literal["mean", "sum"] = "mean",
+        *,
+        summed: bool = False,
+    ) -> None:
+        super().__init__(margin, adversarial_temperature, reduction)
+        if summed:
+            self.factor = 1.0
 
     def process_slcwa_scores(
         self,

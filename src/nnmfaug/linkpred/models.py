@@ -22,11 +22,19 @@ if TYPE_CHECKING:
 
 
 class Rotation(nn.Module):
-    """Maps angles to complex numbers of modulus 1."""
+    """Maps weights to complex numbers of modulus 1, whose angles are the weights times ``scale``."""
 
-    def forward(self, angles: Tensor) -> Tensor:
-        """Return e^(i·angle)."""
-        return torch.polar(torch.ones_like(angles), angles)
+    def __init__(self, scale: float = 1.0) -> None:
+        super().__init__()
+        self.scale = scale
+
+    def forward(self, weights: Tensor) -> Tensor:
+        """Return e^(i·scale·weight)."""
+        return torch.polar(torch.ones_like(weights), weights * self.scale)
+
+    def extra_repr(self) -> str:
+        """Return the scale, by which PyKEEN distinguishes checkpoints."""
+        return f"scale={self.scale}"
 
 
 def make_model(settings: LinkPredictor, factory: CoreTriplesFactory) -> ERModel[Any, Any, Any]:
@@ -46,9 +54,14 @@ def make_model(settings: LinkPredictor, factory: CoreTriplesFactory) -> ERModel[
 def _make_relations(settings: LinkPredictor, n_relations: int) -> Representation:
     """Rotations for RotatE, vectors for TransE."""
     if settings.model == "rotate":
-        angles = Embedding(max_id=n_relations, shape=settings.dim, initializer=_angles)
-        return TransformedRepresentation(transformation=Rotation(), base=angles)
-    return Embedding(max_id=n_relations, shape=settings.dim, initializer=_normal(settings.init))
+        is_uniform = settings.start == "uniform"
+        initializer = _uniform(settings.start_bound) if is_uniform else _angles
+        weights = Embedding(max_id=n_relations, shape=settings.dim, initializer=initializer)
+        rotation = Rotation(math.pi / settings.start_bound if is_uniform else 1.0)
+        return TransformedRepresentation(transformation=rotation, base=weights)
+    return Embedding(
+        max_id=n_relations, shape=settings.dim, initializer=_initializer(settings), **_normalizer(settings)
+    )
 
 
 def _make_entities(settings: LinkPredictor, n_entities: int) -> DropoutEmbedding:
@@ -59,9 +72,15 @@ def _make_entities(settings: LinkPredictor, n_entities: int) -> DropoutEmbedding
         max_id=n_entities,
         shape=settings.dim,
         dtype=torch.cfloat if settings.model == "rotate" else torch.float,
-        initializer=_normal(settings.init),
+        initializer=_initializer(settings),
         constrainer="normalize" if settings.normalize else None,
+        **_normalizer(settings),
     )
+
+
+def _normalizer(settings: LinkPredictor) -> dict[str, Any]:
+    """Arguments of an embedding that scale its vectors whenever they are looked up, if the settings say so."""
+    return {"normalizer": "normalize", "normalizer_kwargs": {"dim": -1}} if settings.unit_vectors else {}
 
 
 class DropoutEmbedding(Embedding):
@@ -103,8 +122,10 @@ def make_loss(settings: LinkPredictor) -> Loss:
     if settings.loss == "softmax":
         return SampledSoftmaxLoss(temperature=settings.temperature)
     if settings.loss == "self-adversarial":
-        return SelfAdversarialLoss(margin=settings.margin, adversarial_temperature=settings.temperature)
-    return MarginRankingLoss(margin=settings.margin)
+        return SelfAdversarialLoss(
+            margin=settings.margin, adversarial_temperature=settings.temperature, summed=settings.summed
+        )
+    return MarginRankingLoss(margin=settings.margin, reduction="sum" if settings.summed else "mean")
 
 
 def make_optimizer(settings: LinkPredictor, model: ERModel[Any, Any, Any]) -> optim.Optimizer:
@@ -115,6 +136,27 @@ def make_optimizer(settings: LinkPredictor, model: ERModel[Any, Any, Any]) -> op
     if settings.optimizer == "sgd":
         return optim.SGD(params, lr=settings.lr, fused=True)
     return optim.Adagrad(params, lr=settings.lr, fused=False)  # a fused Adagrad refuses sparse gradients
+
+
+def _initializer(settings: LinkPredictor) -> Callable[[Tensor], Tensor]:
+    """Initializer of vectors."""
+    if settings.start == "xavier":
+        return _xavier
+    return _uniform(settings.start_bound) if settings.start == "uniform" else _normal(settings.init)
+
+
+def _xavier(x: Tensor) -> Tensor:
+    """Initializer of numbers that are uniform up to ± √(6 / (rows + columns))."""
+    return nn.init.xavier_uniform_(torch.empty_like(x))
+
+
+def _uniform(bound: float) -> Callable[[Tensor], Tensor]:
+    """Initializer of numbers that are uniform up to ± ``bound``."""
+
+    def fill(x: Tensor) -> Tensor:
+        return torch.empty_like(x).uniform_(-bound, bound)
+
+    return fill
 
 
 def _normal(scale: float) -> Callable[[Tensor], Tensor]:

@@ -12,9 +12,20 @@ from nnmfaug.linkpred.trained import Trained
 from nnmfaug.linkpred.training_set import TrainingSet
 
 Model = Literal["transe", "rotate"]
+Start = Literal["normal", "xavier", "uniform"]
 Loss = Literal["softmax", "self-adversarial", "margin"]
 Optimizer = Literal["adam", "adagrad", "sgd"]
 Device = Literal["auto", "cpu", "cuda"]
+_WHOLE_NUMBERS = {
+    "dim": 1,
+    "negatives": 1,
+    "epochs": 1,
+    "batch_size": 1,
+    "patience": 0,
+    "look_every": 1,
+    "look_at": 1,
+}
+"""Settings that are whole numbers, and the least that each may be."""
 
 
 @dataclass(frozen=True)
@@ -30,15 +41,24 @@ class LinkPredictor:
     norm, squared
         The norm, 1 or 2 (for RotatE, 1 is the sum of the moduli, and slower); whether norm 2 is squared, as in
         Table 3 of the RotatE paper.
-    normalize
-        Whether entities are scaled to length 1 after each step.
-    init
-        Euclidean length of an entity's initial embedding.
+    normalize, unit_vectors
+        Whether entities are scaled to length 1 after each step; whether the score of TransE scales h, r and t to
+        length 1 each time, and leaves the weights as they are.
+    start, init
+        ``normal``: an entity's initial embedding has the Euclidean length ``init``. ``xavier``, for TransE: Xavier
+        uniform. ``uniform``, for RotatE: numbers up to ± (margin + 2) / dim, and a weight of that size is an angle
+        of π.
     loss, temperature, margin
         ``softmax``: cross-entropy of scores / temperature. ``self-adversarial``: with a margin, negatives weighted
         by a softmax of scores · temperature. ``margin``: the hinge loss.
+    summed
+        Whether a sum replaces a mean: for ``margin``, over the batch; for ``self-adversarial``, of the parts of
+        positives and negatives.
     negatives, shared
         Number of negative entities; whether a batch shares them, or each triple has its own (PyKEEN's sampler).
+    redraw
+        Whether a negative replaces head or tail with chance ½ and is drawn again while it is a training triple.
+        Only if triples have negatives of their own.
     self_negative
         Weight of (h, r, h) as a negative of (h, r, t), where other negatives have weight 1 (loss ``softmax``).
         Mostly symmetric relations are exempt. 0 treats the entity itself like any other.
@@ -48,6 +68,13 @@ class LinkPredictor:
         Fraction of the coordinates of entities that is dropped at random in training.
     epochs, batch_size, optimizer, lr, decay
         ``decay=((0.5, 0.3),)`` multiplies the learning rate by 0.3 after half of the epochs.
+    whole_batches
+        Whether an epoch leaves out the triples of a last, smaller batch.
+    patience, look_every, look_at
+        Every ``look_every`` epochs, the mean rank of ``look_at`` valid triples, at even distances, is computed.
+        The filter is train and valid; pykg2vec's has test, too, on which training must not depend. Training ends
+        after ``patience`` looks in a row without a better mean rank than the best, with the weights of that
+        epoch. 0, or no valid triples: it ends after the last epoch.
     """
 
     model: Model = "rotate"
@@ -55,12 +82,16 @@ class LinkPredictor:
     norm: int = 2
     squared: bool = False
     normalize: bool = False
+    unit_vectors: bool = False
+    start: Start = "normal"
     init: float = 6.0
     loss: Loss = "softmax"
     temperature: float = 0.5
     margin: float = 9.0
+    summed: bool = False
     negatives: int = 1024
     shared: bool = True
+    redraw: bool = False
     self_negative: float = 0.0
     reciprocal: bool = True
     dropout: float = 0.0
@@ -69,15 +100,19 @@ class LinkPredictor:
     optimizer: Optimizer = "adam"
     lr: float = 5e-3
     decay: tuple[tuple[float, float], ...] = ((0.5, 0.3), (0.8, 0.1))
+    whole_batches: bool = False
+    patience: int = 0
+    look_every: int = 10
+    look_at: int = 1000
 
     def __post_init__(self) -> None:
-        for name, kinds in (("model", Model), ("loss", Loss), ("optimizer", Optimizer)):
+        for name, kinds in (("model", Model), ("start", Start), ("loss", Loss), ("optimizer", Optimizer)):
             if getattr(self, name) not in get_args(kinds):
                 msg = f"{name}={getattr(self, name)!r}: must be one of {', '.join(get_args(kinds))}"
                 raise ValueError(msg)
-        for name in ("dim", "negatives", "epochs", "batch_size"):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                msg = f"{name}={getattr(self, name)}: must be a whole number from 1"
+        for name, least in _WHOLE_NUMBERS.items():
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < least:
+                msg = f"{name}={getattr(self, name)}: must be a whole number from {least}"
                 raise ValueError(msg)
         for name in ("init", "temperature", "lr"):
             if not 0 < getattr(self, name) < math.inf:
@@ -91,10 +126,27 @@ class LinkPredictor:
             (self.shared or self.loss != "softmax", "loss='softmax' goes with shared=True"),
             (0 <= self.self_negative < math.inf, f"self_negative={self.self_negative}: must be a number from 0"),
             (not self.self_negative or self.loss == "softmax", "self_negative goes with loss='softmax'"),
+            (not self.unit_vectors or self.model == "transe", "unit_vectors=True goes with model='transe'"),
+            (self.start != "xavier" or self.model == "transe", "start='xavier' goes with model='transe'"),
+            (self.start != "uniform" or self.model == "rotate", "start='uniform' goes with model='rotate'"),
+            (
+                self.start != "uniform" or 0 < self.start_bound < math.inf,
+                "start='uniform' goes with a margin above -2",
+            ),
+            (
+                not self.summed or self.loss != "softmax",
+                "summed=True goes with loss='margin' or 'self-adversarial'",
+            ),
+            (not self.redraw or not self.shared, "redraw=True goes with shared=False"),
         )
         for good, msg in rules:
             if not good:
                 raise ValueError(msg)
+
+    @property
+    def start_bound(self) -> float:
+        """Largest initial number with ``start="uniform"``; an angle of π has this weight."""
+        return (self.margin + 2) / self.dim
 
     @classmethod
     def preset(cls, name: str, dataset: str = "") -> LinkPredictor:
@@ -120,8 +172,8 @@ class LinkPredictor:
     ) -> Trained:
         """Train on a training set; the default is ``splits.train`` alone.
 
-        Valid is inspected for the learning curve only, whose ranks leave out triples of train and valid. The model
-        is that of the last epoch. Test is not inspected.
+        Valid is inspected for the learning curve and for ``patience`` only, by ranks that leave out triples of
+        train and valid. The model is that of the last epoch. Test is not inspected.
         """
         from nnmfaug.linkpred.train import train
 

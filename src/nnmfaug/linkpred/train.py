@@ -6,7 +6,7 @@ import gc
 import os
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from pykeen.training.callbacks import TrainingCallback
 from pykeen.training.training_loop import NonFiniteLossError
 from pykeen.triples import CoreTriplesFactory
 
+from nnmfaug.core.checks import require
 from nnmfaug.core.progress import report
 from nnmfaug.evaluation.metrics import summary
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
@@ -24,7 +25,9 @@ from nnmfaug.io import to_pykeen
 from nnmfaug.linkpred.growing import NNMFAugTrainingLoop
 from nnmfaug.linkpred.models import make_loss, make_model, make_optimizer
 from nnmfaug.linkpred.ranking import ModelScores, rank
+from nnmfaug.linkpred.redrawn_negatives import RedrawnNegativeSampler
 from nnmfaug.linkpred.shared_negatives import NNMFAugSharedTrainingLoop
+from nnmfaug.linkpred.stopping import StopOnValid
 from nnmfaug.linkpred.trained import Trained
 from nnmfaug.linkpred.training_set import TrainingSet
 
@@ -38,37 +41,47 @@ def train(settings: LinkPredictor, splits: Splits, data: TrainingSet, seed: int,
         msg = "no triples to train on"
         raise ValueError(msg)
     settings.check_weights(weighted=data.weighted)
+    _check_batches(settings, len(data.train))
     vocabulary = splits.vocabulary.union(data.train.vocabulary)
     data = data.with_vocabulary(vocabulary)
     factory = to_pykeen(data.train, reciprocal=settings.reciprocal)
     known = splits.together().with_vocabulary(vocabulary)
     known_without_test = splits.train_and_valid().with_vocabulary(vocabulary)
     started = time.perf_counter()
+    valid = splits.valid.with_vocabulary(vocabulary)
+    hidden = [vocabulary.entity_ids[name] for name in data.hidden]
     with _calm(options.threads), torch.random.fork_rng():
         torch.manual_seed(seed)
         model = make_model(settings, factory).to(_device(options.device))
-        watch = _Watch(
-            settings, splits.valid.with_vocabulary(vocabulary), known_without_test, options.evaluate_every
-        )
+        watch = _Watch(settings, valid, known_without_test, options.evaluate_every)
+        stop = StopOnValid(settings, valid, known_without_test, hidden)
         loop = _make_loop(settings, model, factory, data)
-        losses = _run(loop, settings, factory, watch)
+        losses = _run(loop, settings, factory, [stop, watch])  # the curve has the last epoch, whichever it is
     seconds = time.perf_counter() - started - watch.seconds
     spent = {"train": seconds, "curve": watch.seconds}
     return Trained(settings, model, known, tuple(losses), tuple(watch.curve), spent, data.hidden)
+
+
+def _check_batches(settings: LinkPredictor, n_triples: int) -> None:
+    """Raise if an epoch would have no batch."""
+    n_directions = 2 if settings.reciprocal else 1
+    enough = not settings.whole_batches or n_triples * n_directions >= settings.batch_size
+    require(enough, f"whole_batches=True: {n_triples} triples are less than a batch of {settings.batch_size}")
 
 
 def _run(
     loop: NNMFAugTrainingLoop | NNMFAugSharedTrainingLoop,
     settings: LinkPredictor,
     factory: CoreTriplesFactory,
-    watch: _Watch,
+    callbacks: Sequence[TrainingCallback],
 ) -> list[float]:
     try:
         losses = loop.train(
             factory,
             num_epochs=settings.epochs,
             batch_size=settings.batch_size,
-            callbacks=watch,
+            drop_last=settings.whole_batches,
+            callbacks=callbacks,
             use_tqdm=False,
             pin_memory=False,
         )
@@ -98,7 +111,9 @@ def _make_loop(
     if settings.shared:
         parts |= {"num_negatives": settings.negatives, "self_negative": settings.self_negative}
         return NNMFAugSharedTrainingLoop(**parts)
-    return NNMFAugTrainingLoop(negative_sampler_kwargs={"num_negs_per_pos": settings.negatives}, **parts)
+    sampler = RedrawnNegativeSampler if settings.redraw else None  # None is PyKEEN's
+    sampler_settings = {"num_negs_per_pos": settings.negatives}
+    return NNMFAugTrainingLoop(negative_sampler=sampler, negative_sampler_kwargs=sampler_settings, **parts)
 
 
 class _Watch(TrainingCallback):
@@ -122,7 +137,8 @@ class _Watch(TrainingCallback):
         factor = min((by for at, by in self.settings.decay if epoch >= at * total), default=1.0)
         for group in self.optimizer.param_groups:
             group["lr"] = self.settings.lr * factor
-        if self.every and len(self.valid) and (epoch % self.every == 0 or epoch == total):
+        is_last = epoch == total or self.training_loop._should_stop  # noqa: SLF001  # PyKEEN has no other
+        if self.every and len(self.valid) and (epoch % self.every == 0 or is_last):
             started = time.perf_counter()
             metrics = summary(rank(ModelScores(self.model), self.valid, self.known).filtered)
             self.seconds += time.perf_counter() - started
