@@ -75,6 +75,43 @@ class TestWithoutGeneratedTriplesItIsPyKEEN:
         assert same(ours, train(stock, factory))
 
 
+class TestTheSameNumberOfSteps:
+    def test_an_epoch_has_as_many_batches_as_one_of_train_alone(self) -> None:
+        factory = make_graph()
+        extra = make_extra(factory, 900)
+        batches = {}
+        for same_steps in (False, True):
+            recorder = Recorder()
+            loop = make_loop(
+                NNMFAugTrainingLoop, factory, extra=extra, schedule=Constant(), same_steps=same_steps
+            )
+            train(loop, factory, callbacks=recorder)
+            batches[same_steps] = recorder.batches
+        n_alone = -(-factory.num_triples // 300)
+        assert {len(of_epoch) for of_epoch in batches[True].values()} == {n_alone}
+        assert {len(of_epoch) for of_epoch in batches[False].values()} == {-(-(factory.num_triples + 900) // 300)}
+
+    def test_each_epoch_has_another_random_part_of_all_triples(self) -> None:
+        factory = make_graph()
+        extra = make_extra(factory, 900)
+        recorder = Recorder()
+        loop = make_loop(NNMFAugTrainingLoop, factory, extra=extra, schedule=Constant(), same_steps=True)
+        train(loop, factory, callbacks=recorder)
+        first, second = (set(recorder.positives(epoch)) for epoch in (1, 2))
+        assert first != second
+        assert first & rows(extra)
+        assert first & rows(factory.mapped_triples)
+
+    def test_a_checkpoint_of_the_other_way_is_refused(self) -> None:
+        factory = make_graph()
+        extra = make_extra(factory, 50)
+        one, other = (
+            make_loop(NNMFAugTrainingLoop, factory, extra=extra, same_steps=same_steps)
+            for same_steps in (False, True)
+        )
+        assert one.checksum != other.checksum
+
+
 class TestWithGeneratedTriples:
     @BOTH
     @WAYS

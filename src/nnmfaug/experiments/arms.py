@@ -87,6 +87,8 @@ class Augmentation:
         Weight of a generated triple in the loss; "probability" for its estimated probability, if the method rates
         its triples, such as :class:`~nnmfaug.Auto` (for :class:`~nnmfaug.Rules` it is the
         confidence; for triples from elsewhere it is 1).
+    same_steps
+        Whether an epoch makes as many optimiser steps as one of the baseline, on a random part of the triples.
 
     Examples
     --------
@@ -101,6 +103,7 @@ class Augmentation:
     amount: float = 0.1
     schedule: Schedule = field(default_factory=Polynomial)
     weight: Weight = 1.0
+    same_steps: bool = False
 
     def __post_init__(self) -> None:
         limit = math.inf if type(self.amount) is int else 1
@@ -163,12 +166,12 @@ class Augmentation:
         """Return train with the generated triples."""
         sample = self.generate(train, seed, fit)
         if self.weight != "probability":
-            return TrainingSet(train, sample.graph, self.weight, self.schedule)
+            return TrainingSet(train, sample.graph, self.weight, self.schedule, same_steps=self.same_steps)
         if not is_ranked(sample.source):
             msg = "weight='probability': this method gives none; use a number"
             raise ValueError(msg)
         weights = sample.source.confidence_of(sample.triples)
-        return TrainingSet(train, sample.graph, weights, self.schedule)
+        return TrainingSet(train, sample.graph, weights, self.schedule, same_steps=self.same_steps)
 
 
 @dataclass(frozen=True)
@@ -215,6 +218,7 @@ def arm_settings(arm: AnyArm) -> object:
         "amount": arm.amount,
         "schedule": describe_settings(arm.schedule),
         "weight": arm.weight,
+        **({"same_steps": True} if arm.same_steps else {}),  # earlier runs do not record it
     }
 
 

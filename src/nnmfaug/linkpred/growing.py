@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -36,11 +37,16 @@ class GrowingLoader:
         Makes a loader over G and the first n generated triples.
     n_extra
         Returns n for the current epoch.
+    n_batches
+        Number of batches of an epoch, which are shuffled, so the first ones are a random part. Default: all.
     """
 
-    def __init__(self, build: Callable[[int], Any], n_extra: Callable[[], int]) -> None:
+    def __init__(
+        self, build: Callable[[int], Any], n_extra: Callable[[], int], n_batches: int | None = None
+    ) -> None:
         self._build = build
         self._n_extra = n_extra
+        self._n_batches = n_batches
         self._n_loaded = -1
         self._loader: Any = None
 
@@ -52,10 +58,11 @@ class GrowingLoader:
         return self._loader
 
     def __len__(self) -> int:
-        return len(self._current())
+        n_all = len(self._current())
+        return n_all if self._n_batches is None else min(n_all, self._n_batches)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._current())
+        return islice(self._current(), self._n_batches)
 
 
 class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
@@ -73,6 +80,8 @@ class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
         weights.
     repeats
         Whether ``extra`` may contain triples of G, which then count twice. Not for LCWA, whose labels would be 2.
+    same_steps
+        Whether an epoch has as many batches as one of G alone: a random part of the triples in use.
     """
 
     hpo_default: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
@@ -88,9 +97,11 @@ class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
         schedule: Schedule | None = None,
         extra_weight: float | Tensor = 1.0,
         repeats: bool = False,
+        same_steps: bool = False,
         **kwargs: Any,  # noqa: ANN401  # the loop's own
     ) -> None:
         super().__init__(**kwargs)
+        self.same_steps = same_steps
         factory: CoreTriplesFactory = kwargs["triples_factory"]
         self.schedule = schedule or Polynomial()
         self.extra = _load(extra, factory, repeats=repeats)
@@ -152,7 +163,8 @@ class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
             triples = torch.cat([triples_factory.mapped_triples, self.extra[:n]])
             return make(triples_factory.clone_and_exchange_triples(triples), **kwargs)
 
-        return GrowingLoader(build, self.n_extra)
+        n_batches = len(make(triples_factory, **kwargs)) if self.same_steps else None
+        return GrowingLoader(build, self.n_extra, n_batches)
 
     @property
     def checksum(self) -> str:
@@ -162,7 +174,8 @@ class GrowingMixin(TrainingLoop):  # type: ignore[type-arg]
             self.schedule(epoch, 100, 10**6) for epoch in range(1, 101)
         ]  # the repr of a function is an address
         sha.update(self.extra_weight.numpy().tobytes())
-        sha.update(repr((super().checksum, counts, self.extra_share)).encode())
+        steps = ("same steps",) if self.same_steps else ()  # checkpoints of earlier versions have nothing here
+        sha.update(repr((super().checksum, counts, self.extra_share, *steps)).encode())
         return sha.hexdigest()
 
 

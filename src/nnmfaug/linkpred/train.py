@@ -107,6 +107,7 @@ def _make_loop(
         "schedule": data.schedule,
         "extra_weight": torch.tensor(data.weights, dtype=torch.float32),
         "repeats": True,  # the arm decides whether added triples may repeat train
+        "same_steps": data.same_steps,
     }
     if settings.shared:
         parts |= {"num_negatives": settings.negatives, "self_negative": settings.self_negative}

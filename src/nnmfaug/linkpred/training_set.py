@@ -26,6 +26,9 @@ class TrainingSet:
         How many of the added triples an epoch uses.
     hidden
         Names of entities that are never an answer, because they are not of the data set.
+    same_steps
+        Whether an epoch makes as many optimiser steps as one of train alone, on a random part of the triples in
+        use. Default: a larger training set makes more steps.
 
     Examples
     --------
@@ -42,6 +45,7 @@ class TrainingSet:
     weights: float | Array = 1.0
     schedule: Schedule = field(default_factory=Polynomial)
     hidden: tuple[str, ...] = ()
+    same_steps: bool = False
 
     def __post_init__(self) -> None:
         n_added = 0 if self.added is None else len(self.added)
