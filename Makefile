@@ -34,7 +34,7 @@ test: check  ## everything a change must pass
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # Folders that train nothing and load no torch; examples in docstrings of quality take long.
-LIGHT := core graph io augmenters evaluation
+LIGHT := core graph io augmenters evaluation reports
 
 quick: check  ## lint, types, and the tests that do not train
 	NNMFAUG_QUICK=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(LIGHT:%=tests/%) tests/quality $(LIGHT:%=src/nnmfaug/%)
