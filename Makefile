@@ -15,7 +15,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; try: make PYTHON=python3.11")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q -c constraints.txt torch==2.13.0
-	$(BIN)/python -m pip install -q -c constraints.txt -e '.[train,rdf,dev]'
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[train,rdf,report,dev]'
 	@touch $@
 
 demo: setup  ## the main job on UMLS, a graph that needs no download
@@ -34,7 +34,7 @@ test: check  ## everything a change must pass
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # Folders that train nothing and load no torch; examples in docstrings of quality take long.
-LIGHT := core graph io augmenters evaluation
+LIGHT := core graph io augmenters evaluation reports
 
 quick: check  ## lint, types, and the tests that do not train
 	NNMFAUG_QUICK=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(LIGHT:%=tests/%) tests/quality $(LIGHT:%=src/nnmfaug/%)
