@@ -82,9 +82,7 @@ class TestTheSameNumberOfSteps:
         batches = {}
         for same_steps in (False, True):
             recorder = Recorder()
-            loop = make_loop(
-                NNMFAugTrainingLoop, factory, extra=extra, schedule=Constant(), same_steps=same_steps
-            )
+            loop = make_loop(NNMFAugTrainingLoop, factory, extra=extra, schedule=Constant(), same_steps=same_steps)
             train(loop, factory, callbacks=recorder)
             batches[same_steps] = recorder.batches
         n_alone = -(-factory.num_triples // 300)

@@ -17,6 +17,7 @@ from nnmfaug.cli.data import convert, datasets_app, split, stats
 from nnmfaug.cli.predict import predict
 from nnmfaug.cli.quality import estimate
 from nnmfaug.cli.reading import reads
+from nnmfaug.cli.reproduce import reproduce
 from nnmfaug.cli.rules import rules
 
 app = typer.Typer(
@@ -33,6 +34,7 @@ app = typer.Typer(
 for command in (stats, split, convert, augment, rules, estimate, compare):
     app.command()(reads(command))
 app.command()(predict)
+app.command()(reproduce)
 app.add_typer(datasets_app, name="datasets")
 
 MISNAMED = (

@@ -1,0 +1,194 @@
+"""The command that repeats the paper's experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+
+import typer
+
+import nnmfaug as na
+from nnmfaug.cli.console import Justify, notes_of_warnings, output, print_json, print_lines, progress, say, table
+from nnmfaug.cli.reading import AsJson
+from nnmfaug.core.checks import unknown_name
+
+if TYPE_CHECKING:
+    from nnmfaug.experiments.reproduce import Cell, DataSet, Model, Part, Setting
+    from nnmfaug.reports.reproduction import Results
+    from nnmfaug.reports.tables import Table
+
+    Written = tuple[dict[str, Any], Table, list[str]]
+
+Show = Callable[["Table", Sequence[str]], None]
+"""Shows a table, and lines below it."""
+Target = Literal["table1", "table2", "figure1a", "figure1b", "figure1c", "all"]
+DATASETS: tuple[DataSet, ...] = ("dl50a", "wn18rr")
+MODELS: tuple[Model, ...] = ("transe", "rotate")
+SETTINGS: tuple[Setting, ...] = ("paper", "strong")
+TABLE_ENDINGS = (".md", ".tex", ".csv", ".json")
+FIGURE_ENDINGS = (".svg", ".pdf", ".png")
+INTERVALS = "means over seeds with 95 % intervals"
+X_LABELS = {
+    "figure1a": "generated triples, as a fraction of train",
+    "figure1b": "exponent k of the routine (e/E)^k",
+    "figure1c": "clustering of entities",
+}
+SCALES: Mapping[str, Literal["linear", "symlog", "category"]] = {
+    "figure1a": "symlog",
+    "figure1b": "linear",
+    "figure1c": "category",
+}
+
+
+def reproduce(
+    target: Annotated[Target, typer.Argument(help="The table or figure of the paper.")],
+    out: Annotated[
+        Path,
+        typer.Option("-o", "--out", metavar="FOLDER", help="Output folder. Run the same command again to resume."),
+    ] = Path("reproduction"),
+    datasets: Annotated[
+        list[str] | None,
+        typer.Option("--datasets", metavar="NAME", help="Only this data set: dl50a or wn18rr. Repeatable."),
+    ] = None,
+    models: Annotated[
+        list[str] | None,
+        typer.Option("--models", metavar="NAME", help="Only this model: transe or rotate. Repeatable."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--settings",
+            metavar="NAME",
+            help="Only this setting of the models: paper, the defaults of pykg2vec; or strong, that of compare. "
+            "Repeatable.",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=2, metavar="N", help="Number of seeds. Default: 5; 3 where a run takes long."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A few epochs and two seeds, to see that it works. Output says so.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Repeat the paper's experiments, and show the results beside those that the paper prints.
+
+    Writes tables (Markdown, LaTeX, CSV, JSON), figures (SVG, PDF, PNG) and all runs to FOLDER. On one core, DL50a
+    takes some hours, and WN18RR days.
+    """
+    chosen_datasets = _chosen("--datasets", datasets, DATASETS)
+    targets = get_args(Target)[:-1] if target == "all" else (target,)
+    folder = out / "quick" if quick else out
+    numbers = {}
+    show = _silence if as_json else _print
+    for each in targets:
+        if each == "table2":
+            numbers[each] = _table2(chosen_datasets, folder, show)
+            continue
+        cells = _cells(
+            each,
+            chosen_datasets,
+            _chosen("--models", models, MODELS),
+            _chosen("--settings", settings, SETTINGS),
+        )
+        numbers[each] = _run(each, cells, folder, seeds, show, quick=quick)
+    if as_json:
+        print_json(numbers)
+
+
+def _chosen(option: str, names: list[str] | None, known: Sequence[Any]) -> list[Any]:
+    """Return the known names that were typed, or all."""
+    for name in names or ():
+        if name not in known:
+            raise ValueError(f"{option}: {unknown_name('name', name, known)}")
+    return [name for name in known if not names or name in names]
+
+
+def _cells(
+    part: Part, datasets: Sequence[DataSet], models: Sequence[Model], settings: Sequence[Setting]
+) -> list[Cell]:
+    from nnmfaug.experiments.reproduce import cells_of
+
+    cells = cells_of(part, datasets, models, settings)
+    if not cells:
+        msg = f"{part} has no such model: leave out --models"
+        raise ValueError(msg)
+    return cells
+
+
+def _run(
+    part: Part, cells: Sequence[Cell], folder: Path, n_seeds: int | None, show: Show, *, quick: bool
+) -> dict[str, Any]:
+    """Run the cells of a table or figure; after each, write what there is."""
+    from nnmfaug.experiments.reproduce import default_seeds, run_cell
+
+    results: dict[Cell, list[na.Run]] = {}
+    numbers: dict[str, Any] = {}
+    write = _write_table1 if part == "table1" else partial(_write_figure, part)
+    for cell in cells:
+        say(f"{part}: {cell.name}")
+        with progress(), notes_of_warnings():
+            results[cell] = run_cell(
+                part, cell, n_seeds=n_seeds or default_seeds(part, cell), folder=folder / "runs", quick=quick
+            )
+        numbers, result, lines = write(results, folder, quick=quick)
+        show(result, lines)
+    return numbers
+
+
+def _write_table1(results: Results, folder: Path, *, quick: bool) -> Written:
+    from nnmfaug.reports.reproduction import make_table1, table1_data
+    from nnmfaug.reports.tables import write_table
+
+    data = table1_data(results, quick=quick)
+    result = make_table1(results, quick=quick)
+    write_table(result, data, folder, "table1")
+    return data, result, [_where(folder, "table1", TABLE_ENDINGS)]
+
+
+def _table2(datasets: Sequence[DataSet], folder: Path, show: Show) -> dict[str, Any]:
+    from nnmfaug.reports.reproduction import make_table2, table2_data
+    from nnmfaug.reports.tables import write_table
+
+    splits = [na.read_splits(name) for name in datasets]
+    data = table2_data(splits)
+    result = make_table2(splits)
+    write_table(result, data, folder, "table2")
+    show(result, [_where(folder, "table2", TABLE_ENDINGS)])
+    return data
+
+
+def _write_figure(part: Part, results: Results, folder: Path, *, quick: bool) -> Written:
+    from nnmfaug.reports.figures import draw_curves, write_figure
+    from nnmfaug.reports.reproduction import METRICS, QUICK, figure_data, figure_table, make_curve, sentence_of
+    from nnmfaug.reports.tables import write_table
+
+    data = figure_data(part, results, quick=quick)
+    curves = [make_curve(part, cell, runs) for cell, runs in results.items()]
+    title = QUICK if quick else INTERVALS
+    figure = draw_curves(curves, metrics=METRICS, x_label=X_LABELS[part], title=title, scale=SCALES[part])
+    write_figure(figure, folder, part)
+    result = figure_table(part, curves, quick=quick)
+    write_table(result, data, folder, part)
+    sentences = [sentence_of(part, cell, runs) for cell, runs in results.items() if part != "figure1c"]
+    return data, result, [*sentences, _where(folder, part, (*FIGURE_ENDINGS, *TABLE_ENDINGS))]
+
+
+def _where(folder: Path, stem: str, endings: Sequence[str]) -> str:
+    return f"{folder / stem}{', '.join(endings)}: written"
+
+
+def _silence(result: Table, lines: Sequence[str]) -> None:
+    """Print nothing: JSON follows."""
+
+
+def _print(result: Table, lines: Sequence[str]) -> None:
+    """Print a table, its notes, and lines below it."""
+    columns: list[tuple[str, Justify]] = [
+        (name, "left" if place < result.n_label_columns else "right") for place, name in enumerate(result.header)
+    ]
+    output().print(table(result.title, columns, [list(row) for row in result.rows]))
+    print_lines([*result.notes, *lines])
