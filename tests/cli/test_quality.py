@@ -1,4 +1,4 @@
-"""``nnmfaug rules``, ``estimate``, and ``augment`` by rules, auto and mixture, as a user types them."""
+"""``nnmfaug estimate``, and ``augment`` by rules, auto and mixture, as a user types them."""
 
 from __future__ import annotations
 
@@ -26,29 +26,6 @@ def noise(tmp_path: Path) -> Path:
     rows = [(f"e{h}", "r", f"e{t}") for h, _, t in ids if h != t]
     na.write_triples(na.KnowledgeGraph.from_labels(rows), tmp_path / "noise.tsv")
     return tmp_path
-
-
-# rules
-
-
-def test_rules_are_listed_by_confidence(family: Path) -> None:
-    done = run("rules", "family.tsv", "--depth", "1", "--json", cwd=family)
-    rules = json.loads(done.stdout)["rules"]
-    confidences = [rule["confidence"] for rule in rules]
-    assert confidences == sorted(confidences, reverse=True)
-    assert "parent_of(x, y) ← child_of(y, x)" in {rule["rule"] for rule in rules}
-
-
-def test_rules_of_one_relation_are_counted_and_the_first_are_shown(family: Path) -> None:
-    done = run("rules", "family.tsv", "--relation", "spouse_of", "--top", "1", cwd=family)
-    assert "spouse_of(x, y) ←" in done.stdout
-    assert "29 rules; showing the 1 with the highest confidence" in done.stderr
-
-
-def test_a_graph_without_rules_has_none_to_show(tmp_path: Path) -> None:
-    (tmp_path / "one.tsv").write_text("a\tr\tb\n")
-    done = run("rules", "one.tsv", cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "0 rules\n")
 
 
 # augment by rules

@@ -19,6 +19,8 @@ from nnmfaug.io.preflight import check_files
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from nnmfaug.augmenters.rules.constant_rules import ConstantRules
+    from nnmfaug.augmenters.rules.path_rules import PathRules
     from nnmfaug.augmenters.rules.rule_set import RuleKind
     from nnmfaug.core.arrays import Places
 
@@ -37,6 +39,13 @@ Depth = Annotated[
 Budget = Annotated[
     str,
     typer.Option(metavar="N", help=BUDGET_HELP),
+]
+MaxRules = Annotated[
+    str,
+    typer.Option(
+        metavar="N",
+        help="Maximum number of paths, and of rules with constants; those of the highest confidence are kept.",
+    ),
 ]
 Kinds = Annotated[
     list[str] | None,
@@ -78,6 +87,7 @@ def rules(
     reading: Reading,
     depth: Depth = 2,
     budget: Budget = "500M",
+    max_rules: MaxRules = "1M",
     no_constants: Annotated[bool, typer.Option("--no-constants", help="Mine no rules with constants.")] = False,
     kinds: Kinds = None,
     relations: Relations = None,
@@ -94,14 +104,19 @@ def rules(
 
     Of rules that say the same only the shortest is shown.
     """
+    most = parse_number(max_rules, "--max-rules")
     method = na.Rules(
         depth=depth,
         budget=parse_number(budget, "--budget"),
+        max_rules=most,
         constants=not no_constants,
+        max_constant_rules=most,
         min_support=min_support,
         min_confidence=min_confidence,
     )
     rule_kinds = _kinds(kinds)
+    if no_constants:
+        _refuse_constants(kinds, constants)
     if export is not None:
         check_files([export], overwrite=overwrite)
     source = reading.read(graph)
@@ -116,15 +131,15 @@ def rules(
             na.write_rules(rule_set, export, chosen=chosen, overwrite=overwrite)
     rows = [_rule_row(rule_set, rule, explain=explain) for rule in chosen[:top].tolist()]
     if as_json:
-        left_out = {"skipped_bodies": rule_set.skipped, "dropped": rule_set.dropped}
         file = {} if export is None else {"file": str(export)}
-        print_json({"rules": rows, "found": len(chosen), **left_out, **file})
+        print_json({"rules": rows, "found": len(chosen), **_left_out(rule_set), **file})
         return
     if rows:
         output().print(_rule_table(rows))
     if export is not None:
         say(f"{export}: wrote {count(len(chosen), 'rule')}")
-    say(_summary(rule_set, len(chosen), len(rows)))
+    is_filtered = bool(kinds or relations or constants)
+    say(_summary(rule_set, len(chosen), len(rows), is_filtered=is_filtered))
 
 
 def _kinds(names: list[str] | None) -> list[RuleKind]:
@@ -135,6 +150,14 @@ def _kinds(names: list[str] | None) -> list[RuleKind]:
         if name not in RULE_KINDS:
             raise ValueError(f"--kind: {unknown_name('kind', name, RULE_KINDS)}")
     return [kind for kind in RULE_KINDS if not names or kind in names]
+
+
+def _refuse_constants(kinds: list[str] | None, constants: list[str] | None) -> None:
+    """Raise if rules with constants are asked for, although none are mined."""
+    kinds_of_constants = [f"--kind {kind}" for kind in kinds or () if kind != "path"]
+    for option in [*kinds_of_constants, *(["--constant"] if constants else [])]:
+        msg = f"--no-constants and {option} cannot be combined: leave out one of them"
+        raise ValueError(msg)
 
 
 def _ids(kind: str, option: str, names: list[str] | None, known: dict[str, int]) -> list[int] | None:
@@ -198,15 +221,53 @@ def _atoms(example: dict[str, Any]) -> str:
     return f"{head} ← {', '.join(body) or 'true'}"
 
 
-def _summary(rule_set: na.RuleSet, n: int, n_shown: int) -> str:
-    """Report how many rules there are, and what was left out."""
+def _left_out(rule_set: na.RuleSet) -> dict[str, Any]:
+    """Count what was left out, for machines."""
+    parts: dict[str, PathRules | ConstantRules] = {"paths": rule_set.paths, "constants": rule_set.constants}
+    return {
+        "skipped_bodies": rule_set.skipped,
+        "dropped": rule_set.dropped + rule_set.cut,
+        "redundant": rule_set.dropped,
+        "beyond_limit": rule_set.cut,
+        "lowest_kept": {name: _lowest_kept(part) if part.table.cut else None for name, part in parts.items()},
+    }
+
+
+def _summary(rule_set: na.RuleSet, n: int, n_shown: int, *, is_filtered: bool) -> str:
+    """Report how many rules there are, and what was left out, which is counted before they are filtered."""
     clauses = [count(n, "rule")]
     if n > n_shown:
         clauses.append(f"showing the {n_shown} with the highest confidence")
+    left_out = _left_out_clauses(rule_set)
+    if left_out and is_filtered:
+        left_out[0] = f"before filtering, {left_out[0]}"
+    return "; ".join([*clauses, *left_out])
+
+
+def _left_out_clauses(rule_set: na.RuleSet) -> list[str]:
+    clauses = []
     if rule_set.skipped:
         clauses.append(
             f"skipped {count(rule_set.skipped, 'body or head', 'bodies and heads')} with too many paths"
         )
     if rule_set.dropped:
-        clauses.append(f"left out {count(rule_set.dropped, 'rule')}, because others say the same or are better")
-    return "; ".join(clauses)
+        verb = "says" if rule_set.dropped == 1 else "say"
+        clauses.append(f"left out {count(rule_set.dropped, 'rule')} that {verb} the same as others")
+    for name, part in (("path", rule_set.paths), ("rule with constants", rule_set.constants)):
+        if part.table.cut:
+            clauses.append(_beyond_limit(part, name))
+    return clauses
+
+
+def _beyond_limit(part: PathRules | ConstantRules, name: str) -> str:
+    """Report how many rules are beyond the best, and where these end."""
+    names = name.replace("path", "paths").replace("rule", "rules")
+    n_cut = count(part.table.cut, name, names)
+    return (
+        f"left out {n_cut} beyond the best {len(part):,}, whose lowest confidence is {_lowest_kept(part):.3f} "
+        "(--max-rules)"
+    )
+
+
+def _lowest_kept(part: PathRules | ConstantRules) -> float:
+    return float(part.confidence.min())

@@ -201,6 +201,14 @@ class TestMining:
         assert np.array_equal(best.paths.table.bodies, every.paths.table.bodies[rows])
         assert np.array_equal(best.paths.table.heads, every.paths.table.heads[rows])
         assert np.array_equal(best.confidence, every.confidence[rows])
+        assert every.cut == 0
+        assert best.cut > 0
+        assert len(best) + best.cut + best.dropped == len(every) + every.dropped
+
+    def test_rules_that_are_selected_are_counted_with_those_beyond_them(self) -> None:
+        every = path_rules(depth=1).mine(na.read_splits("nations").train)
+        few = path_rules(max_rules=20).select(every)
+        assert (len(few), few.cut, few.dropped) == (20, len(every) - 20, every.dropped)
 
     @pytest.mark.parametrize(
         ("rows", "depth"),
