@@ -108,6 +108,49 @@ def test_too_many_by_rules_are_refused_with_advice(family: Path) -> None:
     assert "request fewer or pass --all to get them all" in done.stderr
 
 
+# no triple
+
+
+@pytest.mark.parametrize("method", ["auto", "rules"])
+def test_an_empty_file_of_rules_is_refused(family: Path, method: str) -> None:
+    (family / "empty.txt").touch()
+    options = ("--method", method, "--rules", "empty.txt")
+    done = run("augment", "family.tsv", *options, "-o", "x.tsv", cwd=family)
+    assert (done.returncode, done.stderr) == (2, "error: empty.txt: contains no rule\n")
+
+
+def test_where_no_rule_of_a_file_concludes_a_triple_the_notes_say_why(family: Path) -> None:
+    (family / "weak.txt").write_text("9\t8\t0.9\tspouse_of(X,Y) <= parent_of(X,Y)\n")
+    options = ("--method", "rules", "--rules", "weak.txt", "--amount", "3")
+    done = run("augment", "family.tsv", *options, "-o", "x.tsv", cwd=family)
+    note, error = done.stderr.splitlines()
+    assert done.returncode == 1
+    assert note == "note: weak.txt: left out 1 rule with a support below 3 or a confidence below 0.05 on train"
+    assert error == "error: no new triple is possible: no rule of weak.txt concludes one"
+
+
+@pytest.mark.parametrize("amount", [("--amount", "3"), ("--quota", "spouse_of=3")])
+def test_a_budget_that_pays_for_nothing_is_the_reason(family: Path, amount: tuple[str, str]) -> None:
+    options = ("--method", "rules", "--budget", "1", *amount)
+    done = run("augment", "family.tsv", *options, "-o", "x.tsv", cwd=family)
+    assert done.returncode == 1
+    assert "no new triple is possible: no mined rule concludes one: skipped " in done.stderr
+    assert " heads that the budget of 1 does not pay for; raise --budget\n" in done.stderr
+
+
+def test_what_the_budget_does_not_pay_for_is_noted_also_if_there_are_too_few_triples(family: Path) -> None:
+    options = ("--method", "rules", "--budget", "10k", "--amount", "1000000")
+    done = run("augment", "family.tsv", *options, "-o", "x.tsv", cwd=family)
+    note, error = done.stderr.splitlines()
+    assert "the budget of 10k does not pay for; what rules with them conclude is missing; raise --budget" in note
+    assert error.startswith("error: 1,000,000 new triples were requested, but only ")
+
+
+def test_an_estimate_names_the_budget_that_pays_for_nothing(family: Path) -> None:
+    done = run("estimate", "family.tsv", "--budget", "1", cwd=family)
+    assert "does not pay for; raise --budget): there is nothing to estimate" in done.stderr
+
+
 # estimate
 
 

@@ -11,6 +11,7 @@ import typer
 import nnmfaug as na
 from nnmfaug.cli.console import count
 from nnmfaug.cli.reading import parse_amount, parse_number
+from nnmfaug.cli.skipped import Skipped
 
 if TYPE_CHECKING:
     from nnmfaug.augmenters.nnmf.partition import Clusterer
@@ -27,6 +28,7 @@ RULE_METHODS = ("auto", "rules", "mixture")
 CALIBRATED_METHODS = ("auto", "mixture")
 """The methods that estimate the probability of each triple, from the completeness of the graph."""
 DEFAULT_EPS = 0.5
+DEFAULT_BUDGET = "500M"
 
 METHOD_HELP = (
     "auto: triples by mined rules whose estimated probability reaches the threshold. rules: triples that follow "
@@ -64,7 +66,7 @@ Depth = Annotated[
 ]
 Budget = Annotated[
     str | None,
-    typer.Option(metavar="N", help=f"{BUDGET_HELP} (Methods auto, rules, mixture.) Default: 500M."),
+    typer.Option(metavar="N", help=f"{BUDGET_HELP} (Methods auto, rules, mixture.) Default: {DEFAULT_BUDGET}."),
 ]
 RulesFile = Annotated[
     Path | None,
@@ -129,6 +131,24 @@ class MethodOptions:
             value = getattr(self, option)
             augmenter = augmenter if value is None else replace(augmenter, **{option: value})
         return augmenter
+
+    @property
+    def is_by_rules(self) -> bool:
+        """Whether triples come from rules."""
+        return self.name in RULE_METHODS
+
+    def skipped(self, dist: object, *consequence: str) -> list[str]:
+        """Describe what was skipped when the rules behind a distribution were mined, and what to do."""
+        skipped = Skipped.behind(dist)
+        budget = self.budget or DEFAULT_BUDGET
+        clauses = skipped.clauses(budget)
+        may_raise = self.rules is None and bool(skipped.beyond_budget(budget))
+        return [*clauses, *consequence, *["raise --budget"] * may_raise] if clauses else []
+
+    def why_none(self, dist: object) -> str:
+        """Explain why rules conclude no triple at all."""
+        origin = "mined rule" if self.rules is None else f"rule of {self.rules}"
+        return ": ".join(filter(None, [f"no {origin} concludes one", "; ".join(self.skipped(dist))]))
 
     def amount(self, text: str | None, n_train: int, *, least: int = 0) -> int | None:
         """Return the requested number of triples, or the method's default; None if the method decides it."""

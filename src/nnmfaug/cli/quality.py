@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -79,9 +80,17 @@ def estimate(
         compared = None if diagnostics is None else asdict(diagnostics)
         print_json({"method": method, **asdict(precision), "compared": compared})
     elif not precision.n:
-        say(f"{method} generates no triple for this graph: there is nothing to estimate")
+        reason = _reason(options, augmenter, train)
+        say(f"{method} generates no triple for this graph{reason}: there is nothing to estimate")
     else:
         _show(precision, diagnostics, method, is_given=completeness is not None)
+
+
+def _reason(options: MethodOptions, augmenter: na.Augmenter[na.Distribution], train: na.KnowledgeGraph) -> str:
+    """Say what was skipped when the rules were mined, which are mined again for this."""
+    with warnings.catch_warnings(action="ignore"):
+        skipped = options.skipped(augmenter.fit(train)) if options.is_by_rules else []
+    return f" ({'; '.join(skipped)})" if skipped else ""
 
 
 def _diagnose(

@@ -11,8 +11,9 @@ import typer
 
 import nnmfaug as na
 from nnmfaug.cli.console import Justify, count, output, print_json, progress, say, table
-from nnmfaug.cli.method_options import BUDGET_HELP
+from nnmfaug.cli.method_options import BUDGET_HELP, DEFAULT_BUDGET
 from nnmfaug.cli.reading import AsJson, Graph, Overwrite, Reading, parse_number, protect, train_of
+from nnmfaug.cli.skipped import Skipped
 from nnmfaug.core.checks import unknown_name
 from nnmfaug.io.preflight import check_files
 
@@ -86,7 +87,7 @@ def rules(
     graph: Graph,
     reading: Reading,
     depth: Depth = 2,
-    budget: Budget = "500M",
+    budget: Budget = DEFAULT_BUDGET,
     max_rules: MaxRules = "1M",
     no_constants: Annotated[bool, typer.Option("--no-constants", help="Mine no rules with constants.")] = False,
     kinds: Kinds = None,
@@ -139,7 +140,7 @@ def rules(
     if export is not None:
         say(f"{export}: wrote {count(len(chosen), 'rule')}")
     is_filtered = bool(kinds or relations or constants)
-    say(_summary(rule_set, len(chosen), len(rows), is_filtered=is_filtered))
+    say(_summary(rule_set, len(chosen), len(rows), budget, is_filtered=is_filtered))
 
 
 def _kinds(names: list[str] | None) -> list[RuleKind]:
@@ -233,23 +234,19 @@ def _left_out(rule_set: na.RuleSet) -> dict[str, Any]:
     }
 
 
-def _summary(rule_set: na.RuleSet, n: int, n_shown: int, *, is_filtered: bool) -> str:
+def _summary(rule_set: na.RuleSet, n: int, n_shown: int, budget: str, *, is_filtered: bool) -> str:
     """Report how many rules there are, and what was left out, which is counted before they are filtered."""
     clauses = [count(n, "rule")]
     if n > n_shown:
         clauses.append(f"showing the {n_shown} with the highest confidence")
-    left_out = _left_out_clauses(rule_set)
+    left_out = _left_out_clauses(rule_set, budget)
     if left_out and is_filtered:
         left_out[0] = f"before filtering, {left_out[0]}"
     return "; ".join([*clauses, *left_out])
 
 
-def _left_out_clauses(rule_set: na.RuleSet) -> list[str]:
-    clauses = []
-    if rule_set.skipped:
-        clauses.append(
-            f"skipped {count(rule_set.skipped, 'body or head', 'bodies and heads')} with too many paths"
-        )
+def _left_out_clauses(rule_set: na.RuleSet, budget: str) -> list[str]:
+    clauses = Skipped.of(rule_set).clauses(budget)
     if rule_set.dropped:
         verb = "says" if rule_set.dropped == 1 else "say"
         clauses.append(f"left out {count(rule_set.dropped, 'rule')} that {verb} the same as others")

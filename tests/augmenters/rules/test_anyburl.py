@@ -135,9 +135,10 @@ def test_a_broken_file_is_an_error_with_its_line(tmp_path: Path, content: bytes,
     assert (caught.value.path, caught.value.line) == (str(path), line)
 
 
-def test_an_empty_file_has_no_rules_and_a_missing_one_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "empty.txt").touch()
-    assert len(na.read_rules(tmp_path / "empty.txt", graph())) == 0
+def test_an_empty_file_and_a_missing_one_are_errors(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_text("\n \n")
+    with pytest.raises(na.DataError, match=r"empty.txt: contains no rule"):
+        na.read_rules(tmp_path / "empty.txt", graph())
     with pytest.raises(na.DataError, match="no such file of rules"):
         na.read_rules(tmp_path / "none.txt", graph())
 

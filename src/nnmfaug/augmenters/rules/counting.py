@@ -109,10 +109,10 @@ class RuleCounter:
         rows = rows[self.threshold.best_places(table.take(rows), self.max_rules)]
         return table.take(rows), digests[rows]
 
-    def table(self, skipped: int) -> RuleTable:
+    def table(self) -> RuleTable:
         """Return the best different rules so far, by relation, then by body."""
         table, _ = self._best()
-        return replace(table, skipped=skipped, dropped=self.dropped, cut=self.cut)
+        return replace(table, dropped=self.dropped, cut=self.cut)
 
     def _may_pass(self, support: Ids, sizes: Ids) -> Bools:
         """Whether a rule may pass the threshold; PCA sizes are not known yet."""

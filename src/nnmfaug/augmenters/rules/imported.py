@@ -62,17 +62,17 @@ def read_rules(path: str | Path, graph: KnowledgeGraph, settings: Rules | None =
     r"""Read rules in the format of AnyBURL, and count them on a graph, which should be the train split alone.
 
     The numbers in the file are not used. Left out with a warning are rules with names that the graph does not
-    have, and rules of another form than those that are mined.
+    have, rules of another form than those that are mined, and rules that do not pass the thresholds.
 
     Parameters
     ----------
     settings
-        Thresholds and limits; rules that do not pass them are left out. Default: those of ``Rules()``.
+        Thresholds and limits. Default: those of ``Rules()``.
 
     Raises
     ------
     DataError
-        If the file is not of this format, or a rule can be read in two ways.
+        If the file contains no rule or is not of this format, or a rule can be read in two ways.
 
     Examples
     --------
@@ -88,7 +88,19 @@ def read_rules(path: str | Path, graph: KnowledgeGraph, settings: Rules | None =
     steps = Steps(graph)
     table = count_paths(steps, path_rules, Limits(chosen.max_paths, chosen.budget, chosen.max_rules))
     constants = count_constants(steps, constant_rules) if chosen.constants else ConstantTable.empty()
-    return chosen.select(RuleSet.of(graph, table, ANY, constants))
+    rules = chosen.select(RuleSet.of(graph, table, ANY, constants))
+    n_given = len(table) + (len({*constant_rules}) if chosen.constants else 0)
+    _warn_of_weak(Path(path), n_given - len(rules) - rules.cut, chosen)
+    return rules
+
+
+def _warn_of_weak(path: Path, n: int, settings: Rules) -> None:
+    """Warn that rules do not pass the threshold, if there are any."""
+    if not n:
+        return
+    rules = "1 rule" if n == 1 else f"{n:,} rules"
+    minimum = f"a support below {settings.min_support} or a confidence below {settings.min_confidence:g}"
+    warnings.warn(f"{path}: left out {rules} with {minimum} on train", UserWarning, stacklevel=3)
 
 
 def _read_file(path: Path, graph: KnowledgeGraph) -> tuple[list[PathRule], list[ConstantRule]]:
@@ -108,6 +120,8 @@ def _read_file(path: Path, graph: KnowledgeGraph) -> tuple[list[PathRule], list[
             constant_rules.append(constant_rule)
         else:
             left_out.append((number, rule is None))
+    if not path_rules and not constant_rules and not left_out:
+        raise DataError("contains no rule", path=path)
     if left_out:
         warnings.warn(_why_left_out(path, left_out), UserWarning, stacklevel=4)
     return path_rules, constant_rules

@@ -29,6 +29,8 @@ class RuleTable:
     skipped
         Number of bodies that were not counted, because they have too many paths, or the budget was spent. A body
         and its reversal are one.
+    unpaid
+        Number of those for which the budget was spent.
     dropped
         Number of rules that were left out because a shorter one says the same.
     cut
@@ -41,6 +43,7 @@ class RuleTable:
     sizes: Ids
     pca_sizes: Ids
     skipped: int = 0
+    unpaid: int = 0
     dropped: int = 0
     cut: int = 0
 
@@ -73,6 +76,7 @@ class RuleTable:
             sizes=self.sizes[rows],
             pca_sizes=self.pca_sizes[rows],
             skipped=self.skipped,
+            unpaid=self.unpaid,
             dropped=self.dropped,
             cut=self.cut,
         )
