@@ -146,6 +146,15 @@ def test_what_the_budget_does_not_pay_for_is_noted_also_if_there_are_too_few_tri
     assert error.startswith("error: 1,000,000 new triples were requested, but only ")
 
 
+def test_an_estimate_of_no_triples_is_null_for_machines(tmp_path: Path) -> None:
+    done = run("estimate", "nations", "--budget", "1", "--json", cwd=tmp_path)
+    estimate = json.loads(done.stdout)
+    assert (estimate["n"], estimate["compared"]["n"], estimate["compared"]["in_test"]) == (0, 0, 0)
+    assert {estimate[name] for name in ("precision", "low", "high")} == {None}
+    assert {estimate["compared"][name] for name in ("novelty", "confirmed", "lift_over_typed", "f_tsp")} == {None}
+    assert estimate["completeness"] == 0.8
+
+
 def test_an_estimate_names_the_budget_that_pays_for_nothing(family: Path) -> None:
     done = run("estimate", "family.tsv", "--budget", "1", cwd=family)
     assert "does not pay for; raise --budget): there is nothing to estimate" in done.stderr
