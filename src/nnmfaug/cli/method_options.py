@@ -74,7 +74,8 @@ RulesFile = Annotated[
         "--rules",
         metavar="FILE",
         help="Use the rules of this file, in the format of AnyBURL, instead of mining some (methods auto, rules, "
-        "mixture). They are counted again on train.",
+        "mixture): paths of up to four atoms, r(X,Y) <= s(X,A), t(A,Y), and rules with constants of up to two, "
+        "r(X,c) <= s(X,d), t(X,A). They are counted again on train; other lines are left out and noted.",
     ),
 ]
 Threshold = Annotated[
