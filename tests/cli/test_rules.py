@@ -38,12 +38,41 @@ def test_a_graph_without_rules_has_none_to_show(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "0 rules\n")
 
 
+# kinds
+
+
+def test_rules_without_a_body_are_shown_only_if_they_are_asked_for(tmp_path: Path) -> None:
+    found = {}
+    for kind in ("path", "head", "tail", "usual"):
+        found[kind] = json.loads(
+            run("rules", "umls", "--kind", kind, "--top", "9999", "--json", cwd=tmp_path).stdout
+        )
+        assert {rule["kind"] for rule in found[kind]["rules"]} == {kind}
+        is_usual = [rule["rule"].endswith(" ← true") for rule in found[kind]["rules"]]
+        assert all(is_usual) if kind == "usual" else not any(is_usual)
+    default = json.loads(run("rules", "umls", "--json", cwd=tmp_path).stdout)
+    assert default["found"] == sum(found[kind]["found"] for kind in ("path", "head", "tail"))
+    rules = na.Rules().mine(na.read_splits("umls").train)
+    assert default["found"] + found["usual"]["found"] == len(rules)
+
+
+def test_a_rule_without_a_body_is_noted_where_it_concludes_nothing(family: Path) -> None:
+    run("rules", "family.tsv", "--kind", "usual", "--export", "usual.txt", cwd=family)
+    n = len((family / "usual.txt").read_text().splitlines())
+    options = ("--method", "rules", "--rules", "usual.txt", "--amount", "3")
+    done = run("augment", "family.tsv", *options, "-o", "x.tsv", cwd=family)
+    note, error = done.stderr.splitlines()
+    assert note == f"note: usual.txt: rules without a body ({n}) answer queries but conclude no triple"
+    assert error == "error: no new triple is possible: no rule of usual.txt concludes one"
+
+
 # what is left out
 
 
 def test_rules_that_say_the_same_and_rules_beyond_the_limit_are_counted_separately(family: Path) -> None:
-    every = json.loads(run("rules", "family.tsv", "--json", cwd=family).stdout)
-    few = json.loads(run("rules", "family.tsv", "--max-rules", "50", "--json", cwd=family).stdout)
+    kinds = [option for kind in ("path", "head", "tail", "usual") for option in ("--kind", kind)]
+    every = json.loads(run("rules", "family.tsv", *kinds, "--json", cwd=family).stdout)
+    few = json.loads(run("rules", "family.tsv", *kinds, "--max-rules", "50", "--json", cwd=family).stdout)
     assert (every["beyond_limit"], every["lowest_kept"]) == (0, {"paths": None, "constants": None})
     assert every["dropped"] == every["redundant"] > 0
     assert few["found"] == 100  # paths, and rules with constants
@@ -78,7 +107,7 @@ def test_after_filters_the_summary_says_that_it_counts_before_them(family: Path)
 # refusals
 
 
-@pytest.mark.parametrize("option", [("--kind", "head"), ("--kind", "tail"), ("--constant", "isa")])
+@pytest.mark.parametrize("option", [("--kind", "head"), ("--kind", "usual"), ("--constant", "isa")])
 def test_rules_with_constants_are_either_excluded_or_asked_for(tmp_path: Path, option: tuple[str, str]) -> None:
     done = run("rules", "umls", "--no-constants", *option, cwd=tmp_path)
     assert done.returncode == 2

@@ -182,15 +182,15 @@ def _generate(
     )
     if "selection" in manifest:
         say(f"note: {manifest['selection']['reason']}")
-    _note_skipped(options, sample.source)
+    _note_rules(options, sample.source)
     return sample, manifest
 
 
-def _note_skipped(options: MethodOptions, dist: object) -> None:
-    """Say what was skipped when the rules behind a distribution were mined."""
-    clauses = options.skipped(dist, "what rules with them conclude is missing")
-    if clauses:
-        say(f"note: {'; '.join(clauses)}")
+def _note_rules(options: MethodOptions, dist: object) -> None:
+    """Say which rules conclude nothing, and what was skipped when the rules behind a distribution were mined."""
+    skipped = "; ".join(options.skipped(dist, "what rules with them conclude is missing"))
+    for note in filter(None, [options.without_body(dist), skipped]):
+        say(f"note: {note}")
 
 
 def _announce(augmenter: object, train: na.KnowledgeGraph) -> None:
@@ -219,7 +219,7 @@ def _advice(options: MethodOptions, conditions: Conditions, default: int | None)
         dist = getattr(error.partial, "source", None)
         if not error.available:
             raise _with_reason(error, options, dist) from None
-        _note_skipped(options, dist)
+        _note_rules(options, dist)
         problem = str(error)
         if default is not None:
             fraction = f"{options.method.amount:.0%} of train, {count(default, 'triple')}"
@@ -232,6 +232,9 @@ def _with_reason(error: na.SamplingError, options: MethodOptions, dist: object) 
     """Return the error with the reason if rules conclude no triple at all."""
     if not options.is_by_rules or getattr(dist, "support_size", True):
         return error
+    note = options.without_body(dist)
+    if note:
+        say(f"note: {note}")
     return na.SamplingError(f"no new triple is possible: {options.why_none(dist)}", available=0)
 
 

@@ -11,7 +11,7 @@ import typer
 import nnmfaug as na
 from nnmfaug.cli.console import count
 from nnmfaug.cli.reading import parse_amount, parse_number
-from nnmfaug.cli.skipped import Skipped
+from nnmfaug.cli.skipped import Skipped, rule_sets_behind
 
 if TYPE_CHECKING:
     from nnmfaug.augmenters.nnmf.partition import Clusterer
@@ -145,6 +145,13 @@ class MethodOptions:
         clauses = skipped.clauses(budget)
         may_raise = self.rules is None and bool(skipped.beyond_budget(budget))
         return [*clauses, *consequence, *["raise --budget"] * may_raise] if clauses else []
+
+    def without_body(self, dist: object) -> str:
+        """Describe the rules of a file that have no body; empty if there are none."""
+        n = sum(int((~rules.constants.table.has_body).sum()) for rules in rule_sets_behind(dist))
+        if self.rules is None or not n:
+            return ""
+        return f"{self.rules}: rules without a body ({n:,}) answer queries but conclude no triple"
 
     def why_none(self, dist: object) -> str:
         """Explain why rules conclude no triple at all."""

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
     from nnmfaug.augmenters.rules.constant_rules import ConstantRules
     from nnmfaug.augmenters.rules.path_rules import PathRules
-    from nnmfaug.augmenters.rules.rule_set import RuleKind
-    from nnmfaug.core.arrays import Places
+    from nnmfaug.core.arrays import Bools, Places
 
 RuleRow = dict[str, Any]
+USUAL = "usual"
+"""The kind of rules without a body; they conclude the usual end of a relation, but only in answers to queries."""
 COLUMNS = ("confidence", "support", "pairs", "kind", "rule")
 
 Depth = Annotated[
@@ -53,8 +54,9 @@ Kinds = Annotated[
     typer.Option(
         "--kind",
         metavar="KIND",
-        help="Only rules of this kind: path, r(x, y) ← b(x, y); head, r(x, c) ← b(x); tail, r(c, x) ← b(x). "
-        "Repeatable.",
+        help="Only rules of this kind: path, r(x, y) ← b(x, y); head, r(x, c) ← b(x); tail, r(c, x) ← b(x); "
+        "usual, r(x, c) ← true, the usual end of a relation, which only answers queries that no other rule answers "
+        "and concludes no triple. Repeatable. Default: all but usual.",
     ),
 ]
 Relations = Annotated[
@@ -143,14 +145,15 @@ def rules(
     say(_summary(rule_set, len(chosen), len(rows), budget, is_filtered=is_filtered))
 
 
-def _kinds(names: list[str] | None) -> list[RuleKind]:
-    """Return the kinds of these names; all if there are none."""
+def _kinds(names: list[str] | None) -> list[str]:
+    """Return the kinds of these names; if there are none, all that conclude triples."""
     from nnmfaug.augmenters.rules.rule_set import RULE_KINDS
 
+    known = (*RULE_KINDS, USUAL)
     for name in names or ():
-        if name not in RULE_KINDS:
-            raise ValueError(f"--kind: {unknown_name('kind', name, RULE_KINDS)}")
-    return [kind for kind in RULE_KINDS if not names or kind in names]
+        if name not in known:
+            raise ValueError(f"--kind: {unknown_name('kind', name, known)}")
+    return names or list(RULE_KINDS)
 
 
 def _refuse_constants(kinds: list[str] | None, constants: list[str] | None) -> None:
@@ -171,12 +174,12 @@ def _ids(kind: str, option: str, names: list[str] | None, known: dict[str, int])
 
 def _choose(
     rule_set: na.RuleSet,
-    kinds: Collection[RuleKind],
+    kinds: Collection[str],
     relations: list[int] | None,
     constants: list[int] | None,
 ) -> Places:
     """Return the numbers of the rules that meet the conditions, highest confidence first."""
-    is_chosen = rule_set.of_kinds(kinds)
+    is_chosen = _of_kinds(rule_set, kinds)
     if relations is not None:
         is_chosen &= np.isin(rule_set.relation, relations)
     if constants is not None:
@@ -185,12 +188,30 @@ def _choose(
     return order[is_chosen[order]]
 
 
+def _of_kinds(rule_set: na.RuleSet, kinds: Collection[str]) -> Bools:
+    """Return whether each rule is of one of some kinds; one without a body is of the kind usual alone."""
+    from nnmfaug.augmenters.rules.rule_set import RULE_KINDS
+
+    with_body = rule_set.of_kinds([kind for kind in RULE_KINDS if kind in kinds])
+    return np.where(_is_usual(rule_set), USUAL in kinds, with_body)
+
+
+def _is_usual(rule_set: na.RuleSet) -> Bools:
+    """Return whether each rule has no body."""
+    return np.append(np.zeros(len(rule_set.paths), dtype=np.bool_), ~rule_set.constants.table.has_body)
+
+
+def _kind(rule_set: na.RuleSet, rule: int) -> str:
+    number = rule - len(rule_set.paths)
+    return USUAL if number >= 0 and not rule_set.constants.table.has_body[number] else rule_set.kind(rule)
+
+
 def _rule_row(rule_set: na.RuleSet, rule: int, *, explain: bool) -> RuleRow:
     row: RuleRow = {
         "confidence": float(rule_set.confidence[rule]),
         "support": int(rule_set.support[rule]),
         "pairs": int(rule_set.sizes[rule]),
-        "kind": rule_set.kind(rule),
+        "kind": _kind(rule_set, rule),
         "rule": rule_set.describe(rule),
     }
     return {**row, **_examples(rule_set, rule)} if explain else row

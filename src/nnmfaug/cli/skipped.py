@@ -1,13 +1,27 @@
-"""What was skipped when rules were mined, as text."""
+"""The rules behind a distribution, and what was skipped when they were mined, as text."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from nnmfaug.cli.console import count
 
 if TYPE_CHECKING:
     import nnmfaug as na
+
+
+def rule_sets_behind(dist: object) -> Iterator[na.RuleSet]:
+    """Yield the rules behind a distribution."""
+    from nnmfaug.augmenters.rules.rule_set import RuleEvidence
+    from nnmfaug.quality.mixture import MixtureEvidence
+
+    explainer = getattr(dist, "explainer", None)
+    if isinstance(explainer, MixtureEvidence):
+        for part in explainer.parts:
+            yield from rule_sets_behind(part)
+    elif isinstance(explainer, RuleEvidence):
+        yield explainer.rules
 
 
 class Skipped(NamedTuple):
@@ -34,14 +48,8 @@ class Skipped(NamedTuple):
     @classmethod
     def behind(cls, dist: object) -> Skipped:
         """Return what was skipped when the rules behind a distribution were mined."""
-        from nnmfaug.augmenters.rules.rule_set import RuleEvidence
-        from nnmfaug.quality.mixture import MixtureEvidence
-
-        explainer = getattr(dist, "explainer", None)
-        if isinstance(explainer, MixtureEvidence):
-            parts = [cls.behind(part) for part in explainer.parts]
-            return cls(*map(sum, zip(*parts, strict=True)))
-        return cls.of(explainer.rules) if isinstance(explainer, RuleEvidence) else cls()
+        parts = [cls(), *map(cls.of, rule_sets_behind(dist))]
+        return cls(*map(sum, zip(*parts, strict=True)))
 
     def beyond_budget(self, budget: str) -> str:
         """Describe what the budget does not pay for; empty if it pays for all.
