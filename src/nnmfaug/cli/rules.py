@@ -55,8 +55,8 @@ Kinds = Annotated[
         "--kind",
         metavar="KIND",
         help="Only rules of this kind: path, r(x, y) ← b(x, y); head, r(x, c) ← b(x); tail, r(c, x) ← b(x); "
-        "usual, r(x, c) ← true, the usual end of a relation, which only answers queries that no other rule answers "
-        "and concludes no triple. Repeatable. Default: all but usual.",
+        "usual, r(x, c) ← true, the usual end of a relation, which only answers queries that no other rule "
+        "answers and concludes no triple. Repeatable. Default: all but usual.",
     ),
 ]
 Relations = Annotated[
@@ -105,7 +105,8 @@ def rules(
 ) -> None:
     """Show the rules of train, highest confidence first.
 
-    Of rules that say the same only the shortest is shown.
+    Of paths between the same pairs only the shortest is shown; of rules with constants whose bodies hold for the same
+    entities, only one.
     """
     most = parse_number(max_rules, "--max-rules")
     method = na.Rules(
