@@ -36,7 +36,9 @@ METHOD_HELP = (
     "estimated probability. typed, random: random triples, for comparison."
 )
 BUDGET_HELP = (
-    "Work that mining rules may cost, in paths, such as 500M or 2G; about one to four billion paths take a minute."
+    "Work that mining rules may cost, in paths, such as 500M or 2G (k, M, G: thousand, million, billion); about "
+    "one to four billion paths take a minute. Rules with constants have a budget of the same size, in pairs of "
+    "attributes."
 )
 Amount = Annotated[
     str | None,

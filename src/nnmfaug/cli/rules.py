@@ -105,9 +105,12 @@ def rules(
 ) -> None:
     """Show the rules of train, highest confidence first.
 
-    Of paths between the same pairs only the shortest is shown; of rules with constants whose bodies hold for the same
-    entities, only one.
+    Of paths between the same pairs only the shortest is shown; of rules with constants whose bodies hold for the
+    same entities, only one.
     """
+    if not 0 < min_confidence <= 1:
+        msg = f"--min-confidence {min_confidence:g}: must be above 0 and at most 1"
+        raise ValueError(msg)
     most = parse_number(max_rules, "--max-rules")
     method = na.Rules(
         depth=depth,
