@@ -66,6 +66,28 @@ def test_a_rule_without_a_body_is_noted_where_it_concludes_nothing(family: Path)
     assert error == "error: no new triple is possible: no rule of usual.txt concludes one"
 
 
+# examples
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_examples_are_indented_below_their_rule(
+    tmp_path: Path, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    done = run("rules", "umls", "--top", "3", "--explain", cwd=tmp_path)
+    header, *lines = done.stdout.splitlines()
+    assert header.split() == ["confidence", "support", "pairs", "kind", "rule"]
+    assert max(map(len, lines)) <= width
+    first = [line for line in lines if line.strip()[:2] == "0."]
+    assert [line.index("isa") for line in first[:2]] == [header.index("rule")] * 2
+    examples = [line for line in lines if "in train: " in line]
+    assert len(examples) == 3 + 4 + 6
+    assert all(line.startswith(("    in train: ", "    not in train: ")) for line in examples)
+    others = [line for line in lines if line not in (*first, *examples)]
+    assert others
+    assert all(line.startswith(" " * 8) for line in others)
+
+
 # what is left out
 
 

@@ -10,24 +10,21 @@ import numpy as np
 import typer
 
 import nnmfaug as na
-from nnmfaug.cli.console import Justify, count, output, print_json, progress, say, table
+from nnmfaug.cli.console import count, output, print_json, print_lines, progress, say
 from nnmfaug.cli.method_options import BUDGET_HELP, DEFAULT_BUDGET
 from nnmfaug.cli.reading import AsJson, Graph, Overwrite, Reading, parse_number, protect, train_of
+from nnmfaug.cli.rule_tables import RuleRow, explained_lines, rule_table
 from nnmfaug.cli.skipped import Skipped
 from nnmfaug.core.checks import unknown_name
 from nnmfaug.io.preflight import check_files
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from nnmfaug.augmenters.rules.constant_rules import ConstantRules
     from nnmfaug.augmenters.rules.path_rules import PathRules
     from nnmfaug.core.arrays import Bools, Places
 
-RuleRow = dict[str, Any]
 USUAL = "usual"
 """The kind of rules without a body; they conclude the usual end of a relation, but only in answers to queries."""
-COLUMNS = ("confidence", "support", "pairs", "kind", "rule")
 
 Depth = Annotated[
     int,
@@ -141,8 +138,10 @@ def rules(
         file = {} if export is None else {"file": str(export)}
         print_json({"rules": rows, "found": len(chosen), **_left_out(rule_set), **file})
         return
-    if rows:
-        output().print(_rule_table(rows))
+    if rows and explain:
+        print_lines(explained_lines(rows, output().width))
+    elif rows:
+        output().print(rule_table(rows))
     if export is not None:
         say(f"{export}: wrote {count(len(chosen), 'rule')}")
     is_filtered = bool(kinds or relations or constants)
@@ -226,25 +225,6 @@ def _examples(rule_set: na.RuleSet, rule: int) -> RuleRow:
 
     found = find_examples(rule_set, rule)
     return {name: [example._asdict() for example in part] for name, part in found._asdict().items()}
-
-
-def _rule_table(rows: list[RuleRow]) -> Table:
-    columns: list[tuple[str, Justify]] = [
-        (name, "left" if name in ("kind", "rule") else "right") for name in COLUMNS
-    ]
-    cells = []
-    for row in rows:
-        numbers = [f"{row['confidence']:.3f}", f"{row['support']:,}", f"{row['pairs']:,}"]
-        cells.append([*numbers, row["kind"], row["rule"]])
-        for name, place in (("examples", "in train"), ("counter_examples", "not in train")):
-            cells += [["", "", "", "", f"  {place}: {_atoms(example)}"] for example in row.get(name, ())]
-    return table("rules", columns, cells, wrap="examples" in rows[0])
-
-
-def _atoms(example: dict[str, Any]) -> str:
-    """Spell an example as a rule without variables."""
-    head, *body = [f"{relation}({h}, {t})" for h, relation, t in (example["triple"], *example["body"])]
-    return f"{head} ← {', '.join(body) or 'true'}"
 
 
 def _left_out(rule_set: na.RuleSet) -> dict[str, Any]:
