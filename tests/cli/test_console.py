@@ -191,3 +191,13 @@ def test_on_a_terminal_long_work_is_a_bar(wait: Callable[[float], None], monkeyp
     assert lines.getvalue() == ""
     assert "[mining] rules" in screen.getvalue()
     assert "50%" in screen.getvalue()
+
+
+def test_warnings_are_noted_before_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    def warn_and_fail() -> None:
+        warnings.warn("odd", UserWarning, stacklevel=1)
+        raise ValueError("bad")
+
+    with pytest.raises(ValueError, match="bad"), notes_of_warnings():
+        warn_and_fail()
+    assert capsys.readouterr().err == "note: odd\n"

@@ -1,4 +1,4 @@
-"""``nnmfaug rules``, ``estimate``, and ``augment`` by rules, auto and mixture, as a user types them."""
+"""``nnmfaug estimate``, and ``augment`` by rules, auto and mixture, as a user types them."""
 
 from __future__ import annotations
 
@@ -26,29 +26,6 @@ def noise(tmp_path: Path) -> Path:
     rows = [(f"e{h}", "r", f"e{t}") for h, _, t in ids if h != t]
     na.write_triples(na.KnowledgeGraph.from_labels(rows), tmp_path / "noise.tsv")
     return tmp_path
-
-
-# rules
-
-
-def test_rules_are_listed_by_confidence(family: Path) -> None:
-    done = run("rules", "family.tsv", "--depth", "1", "--json", cwd=family)
-    rules = json.loads(done.stdout)["rules"]
-    confidences = [rule["confidence"] for rule in rules]
-    assert confidences == sorted(confidences, reverse=True)
-    assert "parent_of(x, y) ← child_of(y, x)" in {rule["rule"] for rule in rules}
-
-
-def test_rules_of_one_relation_are_counted_and_the_first_are_shown(family: Path) -> None:
-    done = run("rules", "family.tsv", "--relation", "spouse_of", "--top", "1", cwd=family)
-    assert "spouse_of(x, y) ←" in done.stdout
-    assert "29 rules; showing the 1 with the highest confidence" in done.stderr
-
-
-def test_a_graph_without_rules_has_none_to_show(tmp_path: Path) -> None:
-    (tmp_path / "one.tsv").write_text("a\tr\tb\n")
-    done = run("rules", "one.tsv", cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "0 rules\n")
 
 
 # augment by rules
@@ -129,6 +106,58 @@ def test_too_many_by_rules_are_refused_with_advice(family: Path) -> None:
     done = run("augment", "family.tsv", "--method", "rules", "--amount", "1000000", "-o", "x.tsv", cwd=family)
     assert done.returncode == 1
     assert "request fewer or pass --all to get them all" in done.stderr
+
+
+# no triple
+
+
+@pytest.mark.parametrize("method", ["auto", "rules"])
+def test_an_empty_file_of_rules_is_refused(family: Path, method: str) -> None:
+    (family / "empty.txt").touch()
+    options = ("--method", method, "--rules", "empty.txt")
+    done = run("augment", "family.tsv", *options, "-o", "x.tsv", cwd=family)
+    assert (done.returncode, done.stderr) == (2, "error: empty.txt: contains no rule\n")
+
+
+def test_where_no_rule_of_a_file_concludes_a_triple_the_notes_say_why(family: Path) -> None:
+    (family / "weak.txt").write_text("9\t8\t0.9\tspouse_of(X,Y) <= parent_of(X,Y)\n")
+    options = ("--method", "rules", "--rules", "weak.txt", "--amount", "3")
+    done = run("augment", "family.tsv", *options, "-o", "x.tsv", cwd=family)
+    note, error = done.stderr.splitlines()
+    assert done.returncode == 1
+    assert note == "note: weak.txt: left out 1 rule with a support below 3 or a confidence below 0.05 on train"
+    assert error == "error: no new triple is possible: no rule of weak.txt concludes one"
+
+
+@pytest.mark.parametrize("amount", [("--amount", "3"), ("--quota", "spouse_of=3")])
+def test_a_budget_that_pays_for_nothing_is_the_reason(family: Path, amount: tuple[str, str]) -> None:
+    options = ("--method", "rules", "--budget", "1", *amount)
+    done = run("augment", "family.tsv", *options, "-o", "x.tsv", cwd=family)
+    assert done.returncode == 1
+    assert "no new triple is possible: no mined rule concludes one: skipped " in done.stderr
+    assert " heads that the budget of 1 does not pay for; raise --budget\n" in done.stderr
+
+
+def test_what_the_budget_does_not_pay_for_is_noted_also_if_there_are_too_few_triples(family: Path) -> None:
+    options = ("--method", "rules", "--budget", "10k", "--amount", "1000000")
+    done = run("augment", "family.tsv", *options, "-o", "x.tsv", cwd=family)
+    note, error = done.stderr.splitlines()
+    assert "the budget of 10k does not pay for; what rules with them conclude is missing; raise --budget" in note
+    assert error.startswith("error: 1,000,000 new triples were requested, but only ")
+
+
+def test_an_estimate_of_no_triples_is_null_for_machines(tmp_path: Path) -> None:
+    done = run("estimate", "nations", "--budget", "1", "--json", cwd=tmp_path)
+    estimate = json.loads(done.stdout)
+    assert (estimate["n"], estimate["compared"]["n"], estimate["compared"]["in_test"]) == (0, 0, 0)
+    assert {estimate[name] for name in ("precision", "low", "high")} == {None}
+    assert {estimate["compared"][name] for name in ("novelty", "confirmed", "lift_over_typed", "f_tsp")} == {None}
+    assert estimate["completeness"] == 0.8
+
+
+def test_an_estimate_names_the_budget_that_pays_for_nothing(family: Path) -> None:
+    done = run("estimate", "family.tsv", "--budget", "1", cwd=family)
+    assert "does not pay for; raise --budget): there is nothing to estimate" in done.stderr
 
 
 # estimate
@@ -215,7 +244,13 @@ def test_too_few_recovered_triples_are_called_the_reason_for_an_assumption(tmp_p
         ),
         (("estimate", "umls", "--completeness", "1"), "completeness=1.0: must be above 0 and below 1"),
         (("estimate", "umls", "--amount", "0"), "--amount 0: less than one of 5,216 triples"),
-        (("rules", "umls", "--min-confidence", "2"), "min_confidence=2.0: must be above 0 and at most 1"),
+        (("rules", "umls", "--min-confidence", "2"), "--min-confidence 2: must be above 0 and at most 1"),
+        (("rules", "umls", "--min-confidence", "0"), "--min-confidence 0: must be above 0 and at most 1"),
+        (("rules", "umls", "--budget", "0"), "--budget 0: must be at least 1"),
+        (("rules", "umls", "--max-rules", "0"), "--max-rules 0: must be at least 1"),
+        (("estimate", "umls", "--budget", "0.0"), "--budget 0.0: must be at least 1"),
+        (("augment", "umls", "--budget", "5T", "-o", "x.tsv"), "--budget 5T: must be a number such as 2000, 500M"),
+        (("augment", "umls", "--budget", "-3", "-o", "x.tsv"), "(k, M, G: thousand, million, billion)"),
         (
             ("rules", "umls", "--relation", "affect"),
             "--relation: unknown relation 'affect'; did you mean 'affects'",

@@ -200,6 +200,8 @@ class Listed:
         names = self.graph.vocabulary
         masks = Masks.of(names, relations, heads, tails)
         part = self._rows(masks.allow(self.triples))
+        if not self.support_size:
+            raise SamplingError(self._why_fewer(0), available=0, partial=self.everything())
         if not part.support_size:
             raise SamplingError("no triple is possible: none of those listed meets the conditions", available=0)
         return replace(part, excluded=exclude_also(self.excluded, exclude, names))

@@ -182,22 +182,15 @@ def _generate(
     )
     if "selection" in manifest:
         say(f"note: {manifest['selection']['reason']}")
-    n_skipped = _skipped_bodies(sample.source)
-    if n_skipped:
-        bodies = count(n_skipped, "rule body", "rule bodies")
-        say(f"note: skipped {bodies} with too many paths; what rules with them conclude is missing")
+    _note_rules(options, sample.source)
     return sample, manifest
 
 
-def _skipped_bodies(dist: object) -> int:
-    """Count the bodies that were skipped when the rules behind a distribution were mined."""
-    from nnmfaug.augmenters.rules.rule_set import RuleEvidence
-    from nnmfaug.quality.mixture import MixtureEvidence
-
-    explainer = getattr(dist, "explainer", None)
-    if isinstance(explainer, MixtureEvidence):
-        return sum(map(_skipped_bodies, explainer.parts))
-    return explainer.rules.skipped if isinstance(explainer, RuleEvidence) else 0
+def _note_rules(options: MethodOptions, dist: object) -> None:
+    """Say which rules conclude nothing, and what was skipped when the rules behind a distribution were mined."""
+    skipped = "; ".join(options.skipped(dist, "what rules with them conclude is missing"))
+    for note in filter(None, [options.without_body(dist), skipped]):
+        say(f"note: {note}")
 
 
 def _announce(augmenter: object, train: na.KnowledgeGraph) -> None:
@@ -223,14 +216,26 @@ def _advice(options: MethodOptions, conditions: Conditions, default: int | None)
     try:
         yield
     except na.SamplingError as error:
+        dist = getattr(error.partial, "source", None)
         if not error.available:
-            raise
+            raise _with_reason(error, options, dist) from None
+        _note_rules(options, dist)
         problem = str(error)
         if default is not None:
             fraction = f"{options.method.amount:.0%} of train, {count(default, 'triple')}"
             problem = f"the default amount is {fraction}, but only {error.available:,} are possible"
         advice = _either(_remedies(options.name, conditions, default))
         raise na.SamplingError(f"{problem}: {advice}", available=error.available) from None
+
+
+def _with_reason(error: na.SamplingError, options: MethodOptions, dist: object) -> na.SamplingError:
+    """Return the error with the reason if rules conclude no triple at all."""
+    if not options.is_by_rules or getattr(dist, "support_size", True):
+        return error
+    note = options.without_body(dist)
+    if note:
+        say(f"note: {note}")
+    return na.SamplingError(f"no new triple is possible: {options.why_none(dist)}", available=0)
 
 
 def _remedies(method: MethodName, conditions: Conditions, default: int | None) -> list[str]:

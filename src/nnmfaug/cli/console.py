@@ -112,12 +112,14 @@ def table(
 
 @contextmanager
 def notes_of_warnings() -> Iterator[None]:
-    """Write the warnings of the ``with`` block as notes, each once and without a line of code."""
+    """Write the warnings of the ``with`` block as notes, each once, also before an error."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        say(f"note: {message}")
+        try:
+            yield
+        finally:
+            for message in dict.fromkeys(str(warning.message) for warning in caught):
+                say(f"note: {message}")
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import typer
 import nnmfaug as na
 from nnmfaug.cli.console import count
 from nnmfaug.cli.reading import parse_amount, parse_number
+from nnmfaug.cli.skipped import Skipped, rule_sets_behind
 
 if TYPE_CHECKING:
     from nnmfaug.augmenters.nnmf.partition import Clusterer
@@ -27,6 +28,7 @@ RULE_METHODS = ("auto", "rules", "mixture")
 CALIBRATED_METHODS = ("auto", "mixture")
 """The methods that estimate the probability of each triple, from the completeness of the graph."""
 DEFAULT_EPS = 0.5
+DEFAULT_BUDGET = "500M"
 
 METHOD_HELP = (
     "auto: triples by mined rules whose estimated probability reaches the threshold. rules: triples that follow "
@@ -34,7 +36,9 @@ METHOD_HELP = (
     "estimated probability. typed, random: random triples, for comparison."
 )
 BUDGET_HELP = (
-    "Work that mining rules may cost, in paths, such as 500M or 2G; about one to four billion paths take a minute."
+    "Work that mining rules may cost, in paths, such as 500M or 2G (k, M, G: thousand, million, billion); about "
+    "one to four billion paths take a minute. Rules with constants have a budget of the same size, in pairs of "
+    "attributes."
 )
 Amount = Annotated[
     str | None,
@@ -64,7 +68,7 @@ Depth = Annotated[
 ]
 Budget = Annotated[
     str | None,
-    typer.Option(metavar="N", help=f"{BUDGET_HELP} (Methods auto, rules, mixture.) Default: 500M."),
+    typer.Option(metavar="N", help=f"{BUDGET_HELP} (Methods auto, rules, mixture.) Default: {DEFAULT_BUDGET}."),
 ]
 RulesFile = Annotated[
     Path | None,
@@ -72,7 +76,8 @@ RulesFile = Annotated[
         "--rules",
         metavar="FILE",
         help="Use the rules of this file, in the format of AnyBURL, instead of mining some (methods auto, rules, "
-        "mixture). They are counted again on train.",
+        "mixture): paths of up to four atoms, r(X,Y) <= s(X,A), t(A,Y), and rules with constants of up to two, "
+        "r(X,c) <= s(X,d), t(X,A). They are counted again on train; other lines are left out and noted.",
     ),
 ]
 Threshold = Annotated[
@@ -129,6 +134,31 @@ class MethodOptions:
             value = getattr(self, option)
             augmenter = augmenter if value is None else replace(augmenter, **{option: value})
         return augmenter
+
+    @property
+    def is_by_rules(self) -> bool:
+        """Whether triples come from rules."""
+        return self.name in RULE_METHODS
+
+    def skipped(self, dist: object, *consequence: str) -> list[str]:
+        """Describe what was skipped when the rules behind a distribution were mined, and what to do."""
+        skipped = Skipped.behind(dist)
+        budget = self.budget or DEFAULT_BUDGET
+        clauses = skipped.clauses(budget)
+        may_raise = self.rules is None and bool(skipped.beyond_budget(budget))
+        return [*clauses, *consequence, *["raise --budget"] * may_raise] if clauses else []
+
+    def without_body(self, dist: object) -> str:
+        """Describe the rules of a file that have no body; empty if there are none."""
+        n = sum(int((~rules.constants.table.has_body).sum()) for rules in rule_sets_behind(dist))
+        if self.rules is None or not n:
+            return ""
+        return f"{self.rules}: rules without a body ({n:,}) answer queries but conclude no triple"
+
+    def why_none(self, dist: object) -> str:
+        """Explain why rules conclude no triple at all."""
+        origin = "mined rule" if self.rules is None else f"rule of {self.rules}"
+        return ": ".join(filter(None, [f"no {origin} concludes one", "; ".join(self.skipped(dist))]))
 
     def amount(self, text: str | None, n_train: int, *, least: int = 0) -> int | None:
         """Return the requested number of triples, or the method's default; None if the method decides it."""

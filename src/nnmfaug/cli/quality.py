@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from nnmfaug.quality.diagnostics import Diagnostics
     from nnmfaug.quality.precision import Band
 
+KNOWN = ("completeness",)
+"""What does not depend on the triples."""
 MANY = 10
 """Ratios from here on are shown without decimals."""
 
@@ -76,12 +79,30 @@ def estimate(
         precision = na.estimate_precision(augmenter, train, n, seed=seed, completeness=completeness)
         diagnostics = _diagnose(augmenter, source, precision.n, seed)
     if as_json:
-        compared = None if diagnostics is None else asdict(diagnostics)
-        print_json({"method": method, **asdict(precision), "compared": compared})
+        compared = None if diagnostics is None else _document(diagnostics)
+        print_json({"method": method, **_document(precision), "compared": compared})
     elif not precision.n:
-        say(f"{method} generates no triple for this graph: there is nothing to estimate")
+        reason = _reason(options, augmenter, train)
+        say(f"{method} generates no triple for this graph{reason}: there is nothing to estimate")
     else:
         _show(precision, diagnostics, method, is_given=completeness is not None)
+
+
+def _document(result: na.PrecisionEstimate | Diagnostics) -> dict[str, Any]:
+    """Return a result for machines; what is a fraction of no triples is null."""
+    values = asdict(result)
+    if result.n:
+        return values
+    return {
+        name: None if isinstance(value, float) and name not in KNOWN else value for name, value in values.items()
+    }
+
+
+def _reason(options: MethodOptions, augmenter: na.Augmenter[na.Distribution], train: na.KnowledgeGraph) -> str:
+    """Say what was skipped when the rules were mined, which are mined again for this."""
+    with warnings.catch_warnings(action="ignore"):
+        skipped = options.skipped(augmenter.fit(train)) if options.is_by_rules else []
+    return f" ({'; '.join(skipped)})" if skipped else ""
 
 
 def _diagnose(

@@ -26,8 +26,8 @@ Graph = Annotated[str, typer.Argument(metavar="GRAPH", help="Name of a data set,
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace output that exists.")]
 REJECTS_HEADER = ("file", "line", "reason", "text")
-NUMBER = re.compile(r"(\d+(?:\.\d+)?)([kMG]?)", re.ASCII)
-FACTORS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
+NUMBER = re.compile(r"(\d+(?:\.\d+)?)([kmg]?)", re.ASCII | re.IGNORECASE)
+FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 
 
 @dataclass(frozen=True)
@@ -184,12 +184,22 @@ def parse_amount(text: str, total: int, option: str) -> int:
 
 
 def parse_number(text: str, option: str) -> int:
-    """Return the number that a text such as 2000, 500M or 2.5G stands for."""
+    """Return the number from 1 that a text such as 2000, 500M or 2.5G stands for.
+
+    Examples
+    --------
+    >>> parse_number("2.5k", "--budget"), parse_number("500m", "--budget")
+    (2500, 500000000)
+    """
     match = NUMBER.fullmatch(text)
     if match is None:
-        msg = f"{option} {text}: must be a number such as 500M or 2G"
+        msg = f"{option} {text}: must be a number such as 2000, 500M or 2G (k, M, G: thousand, million, billion)"
         raise ValueError(msg)
-    return round(float(match[1]) * FACTORS[match[2]])
+    number = round(float(match[1]) * FACTORS[match[2].lower()])
+    if number < 1:
+        msg = f"{option} {text}: must be at least 1"
+        raise ValueError(msg)
+    return number
 
 
 def _write_rejects(path: Path, reports: list[na.ReadReport]) -> None:

@@ -10,20 +10,21 @@ import numpy as np
 import typer
 
 import nnmfaug as na
-from nnmfaug.cli.console import Justify, count, output, print_json, progress, say, table
-from nnmfaug.cli.method_options import BUDGET_HELP
+from nnmfaug.cli.console import count, output, print_json, print_lines, progress, say
+from nnmfaug.cli.method_options import BUDGET_HELP, DEFAULT_BUDGET
 from nnmfaug.cli.reading import AsJson, Graph, Overwrite, Reading, parse_number, protect, train_of
+from nnmfaug.cli.rule_tables import RuleRow, explained_lines, rule_table
+from nnmfaug.cli.skipped import Skipped
 from nnmfaug.core.checks import unknown_name
 from nnmfaug.io.preflight import check_files
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from nnmfaug.augmenters.rules.constant_rules import ConstantRules
+    from nnmfaug.augmenters.rules.path_rules import PathRules
+    from nnmfaug.core.arrays import Bools, Places
 
-    from nnmfaug.augmenters.rules.rule_set import RuleKind
-    from nnmfaug.core.arrays import Places
-
-RuleRow = dict[str, Any]
-COLUMNS = ("confidence", "support", "pairs", "kind", "rule")
+USUAL = "usual"
+"""The kind of rules without a body; they conclude the usual end of a relation, but only in answers to queries."""
 
 Depth = Annotated[
     int,
@@ -38,13 +39,21 @@ Budget = Annotated[
     str,
     typer.Option(metavar="N", help=BUDGET_HELP),
 ]
+MaxRules = Annotated[
+    str,
+    typer.Option(
+        metavar="N",
+        help="Maximum number of paths, and of rules with constants; those of the highest confidence are kept.",
+    ),
+]
 Kinds = Annotated[
     list[str] | None,
     typer.Option(
         "--kind",
         metavar="KIND",
-        help="Only rules of this kind: path, r(x, y) ← b(x, y); head, r(x, c) ← b(x); tail, r(c, x) ← b(x). "
-        "Repeatable.",
+        help="Only rules of this kind: path, r(x, y) ← b(x, y); head, r(x, c) ← b(x); tail, r(c, x) ← b(x); "
+        "usual, r(x, c) ← true, the usual end of a relation, which only answers queries that no other rule "
+        "answers and concludes no triple. Repeatable. Default: all but usual.",
     ),
 ]
 Relations = Annotated[
@@ -77,7 +86,8 @@ def rules(
     graph: Graph,
     reading: Reading,
     depth: Depth = 2,
-    budget: Budget = "500M",
+    budget: Budget = DEFAULT_BUDGET,
+    max_rules: MaxRules = "1M",
     no_constants: Annotated[bool, typer.Option("--no-constants", help="Mine no rules with constants.")] = False,
     kinds: Kinds = None,
     relations: Relations = None,
@@ -92,16 +102,25 @@ def rules(
 ) -> None:
     """Show the rules of train, highest confidence first.
 
-    Of rules that say the same only the shortest is shown.
+    Of paths between the same pairs only the shortest is shown; of rules with constants whose bodies hold for the
+    same entities, only one.
     """
+    if not 0 < min_confidence <= 1:
+        msg = f"--min-confidence {min_confidence:g}: must be above 0 and at most 1"
+        raise ValueError(msg)
+    most = parse_number(max_rules, "--max-rules")
     method = na.Rules(
         depth=depth,
         budget=parse_number(budget, "--budget"),
+        max_rules=most,
         constants=not no_constants,
+        max_constant_rules=most,
         min_support=min_support,
         min_confidence=min_confidence,
     )
     rule_kinds = _kinds(kinds)
+    if no_constants:
+        _refuse_constants(kinds, constants)
     if export is not None:
         check_files([export], overwrite=overwrite)
     source = reading.read(graph)
@@ -116,25 +135,36 @@ def rules(
             na.write_rules(rule_set, export, chosen=chosen, overwrite=overwrite)
     rows = [_rule_row(rule_set, rule, explain=explain) for rule in chosen[:top].tolist()]
     if as_json:
-        left_out = {"skipped_bodies": rule_set.skipped, "dropped": rule_set.dropped}
         file = {} if export is None else {"file": str(export)}
-        print_json({"rules": rows, "found": len(chosen), **left_out, **file})
+        print_json({"rules": rows, "found": len(chosen), **_left_out(rule_set), **file})
         return
-    if rows:
-        output().print(_rule_table(rows))
+    if rows and explain:
+        print_lines(explained_lines(rows, output().width))
+    elif rows:
+        output().print(rule_table(rows))
     if export is not None:
         say(f"{export}: wrote {count(len(chosen), 'rule')}")
-    say(_summary(rule_set, len(chosen), len(rows)))
+    is_filtered = bool(kinds or relations or constants)
+    say(_summary(rule_set, len(chosen), len(rows), budget, is_filtered=is_filtered))
 
 
-def _kinds(names: list[str] | None) -> list[RuleKind]:
-    """Return the kinds of these names; all if there are none."""
+def _kinds(names: list[str] | None) -> list[str]:
+    """Return the kinds of these names; if there are none, all that conclude triples."""
     from nnmfaug.augmenters.rules.rule_set import RULE_KINDS
 
+    known = (*RULE_KINDS, USUAL)
     for name in names or ():
-        if name not in RULE_KINDS:
-            raise ValueError(f"--kind: {unknown_name('kind', name, RULE_KINDS)}")
-    return [kind for kind in RULE_KINDS if not names or kind in names]
+        if name not in known:
+            raise ValueError(f"--kind: {unknown_name('kind', name, known)}")
+    return names or list(RULE_KINDS)
+
+
+def _refuse_constants(kinds: list[str] | None, constants: list[str] | None) -> None:
+    """Raise if rules with constants are asked for, although none are mined."""
+    kinds_of_constants = [f"--kind {kind}" for kind in kinds or () if kind != "path"]
+    for option in [*kinds_of_constants, *(["--constant"] if constants else [])]:
+        msg = f"--no-constants and {option} cannot be combined: leave out one of them"
+        raise ValueError(msg)
 
 
 def _ids(kind: str, option: str, names: list[str] | None, known: dict[str, int]) -> list[int] | None:
@@ -147,12 +177,12 @@ def _ids(kind: str, option: str, names: list[str] | None, known: dict[str, int])
 
 def _choose(
     rule_set: na.RuleSet,
-    kinds: Collection[RuleKind],
+    kinds: Collection[str],
     relations: list[int] | None,
     constants: list[int] | None,
 ) -> Places:
     """Return the numbers of the rules that meet the conditions, highest confidence first."""
-    is_chosen = rule_set.of_kinds(kinds)
+    is_chosen = _of_kinds(rule_set, kinds)
     if relations is not None:
         is_chosen &= np.isin(rule_set.relation, relations)
     if constants is not None:
@@ -161,12 +191,30 @@ def _choose(
     return order[is_chosen[order]]
 
 
+def _of_kinds(rule_set: na.RuleSet, kinds: Collection[str]) -> Bools:
+    """Return whether each rule is of one of some kinds; one without a body is of the kind usual alone."""
+    from nnmfaug.augmenters.rules.rule_set import RULE_KINDS
+
+    with_body = rule_set.of_kinds([kind for kind in RULE_KINDS if kind in kinds])
+    return np.where(_is_usual(rule_set), USUAL in kinds, with_body)
+
+
+def _is_usual(rule_set: na.RuleSet) -> Bools:
+    """Return whether each rule has no body."""
+    return np.append(np.zeros(len(rule_set.paths), dtype=np.bool_), ~rule_set.constants.table.has_body)
+
+
+def _kind(rule_set: na.RuleSet, rule: int) -> str:
+    number = rule - len(rule_set.paths)
+    return USUAL if number >= 0 and not rule_set.constants.table.has_body[number] else rule_set.kind(rule)
+
+
 def _rule_row(rule_set: na.RuleSet, rule: int, *, explain: bool) -> RuleRow:
     row: RuleRow = {
         "confidence": float(rule_set.confidence[rule]),
         "support": int(rule_set.support[rule]),
         "pairs": int(rule_set.sizes[rule]),
-        "kind": rule_set.kind(rule),
+        "kind": _kind(rule_set, rule),
         "rule": rule_set.describe(rule),
     }
     return {**row, **_examples(rule_set, rule)} if explain else row
@@ -179,34 +227,49 @@ def _examples(rule_set: na.RuleSet, rule: int) -> RuleRow:
     return {name: [example._asdict() for example in part] for name, part in found._asdict().items()}
 
 
-def _rule_table(rows: list[RuleRow]) -> Table:
-    columns: list[tuple[str, Justify]] = [
-        (name, "left" if name in ("kind", "rule") else "right") for name in COLUMNS
-    ]
-    cells = []
-    for row in rows:
-        numbers = [f"{row['confidence']:.3f}", f"{row['support']:,}", f"{row['pairs']:,}"]
-        cells.append([*numbers, row["kind"], row["rule"]])
-        for name, place in (("examples", "in train"), ("counter_examples", "not in train")):
-            cells += [["", "", "", "", f"  {place}: {_atoms(example)}"] for example in row.get(name, ())]
-    return table("rules", columns, cells, wrap="examples" in rows[0])
+def _left_out(rule_set: na.RuleSet) -> dict[str, Any]:
+    """Count what was left out, for machines."""
+    parts: dict[str, PathRules | ConstantRules] = {"paths": rule_set.paths, "constants": rule_set.constants}
+    return {
+        "skipped_bodies": rule_set.skipped,
+        "dropped": rule_set.dropped + rule_set.cut,
+        "redundant": rule_set.dropped,
+        "beyond_limit": rule_set.cut,
+        "lowest_kept": {name: _lowest_kept(part) if part.table.cut else None for name, part in parts.items()},
+    }
 
 
-def _atoms(example: dict[str, Any]) -> str:
-    """Spell an example as a rule without variables."""
-    head, *body = [f"{relation}({h}, {t})" for h, relation, t in (example["triple"], *example["body"])]
-    return f"{head} ← {', '.join(body) or 'true'}"
-
-
-def _summary(rule_set: na.RuleSet, n: int, n_shown: int) -> str:
-    """Report how many rules there are, and what was left out."""
+def _summary(rule_set: na.RuleSet, n: int, n_shown: int, budget: str, *, is_filtered: bool) -> str:
+    """Report how many rules there are, and what was left out, which is counted before they are filtered."""
     clauses = [count(n, "rule")]
     if n > n_shown:
         clauses.append(f"showing the {n_shown} with the highest confidence")
-    if rule_set.skipped:
-        clauses.append(
-            f"skipped {count(rule_set.skipped, 'body or head', 'bodies and heads')} with too many paths"
-        )
+    left_out = _left_out_clauses(rule_set, budget)
+    if left_out and is_filtered:
+        left_out[0] = f"before filtering, {left_out[0]}"
+    return "; ".join([*clauses, *left_out])
+
+
+def _left_out_clauses(rule_set: na.RuleSet, budget: str) -> list[str]:
+    clauses = Skipped.of(rule_set).clauses(budget)
     if rule_set.dropped:
-        clauses.append(f"left out {count(rule_set.dropped, 'rule')}, because others say the same or are better")
-    return "; ".join(clauses)
+        verb = "says" if rule_set.dropped == 1 else "say"
+        clauses.append(f"left out {count(rule_set.dropped, 'rule')} that {verb} the same as others")
+    for name, part in (("path", rule_set.paths), ("rule with constants", rule_set.constants)):
+        if part.table.cut:
+            clauses.append(_beyond_limit(part, name))
+    return clauses
+
+
+def _beyond_limit(part: PathRules | ConstantRules, name: str) -> str:
+    """Report how many rules are beyond the best, and where these end."""
+    names = name.replace("path", "paths").replace("rule", "rules")
+    n_cut = count(part.table.cut, name, names)
+    return (
+        f"left out {n_cut} beyond the best {len(part):,}, whose lowest confidence is {_lowest_kept(part):.3f} "
+        "(--max-rules)"
+    )
+
+
+def _lowest_kept(part: PathRules | ConstantRules) -> float:
+    return float(part.confidence.min())

@@ -1,4 +1,4 @@
-"""Rules as text: what is written is read again with the same counts, and broken files are refused by line."""
+"""Rules as text: what is written is read again with the same counts, and what cannot be read is named by line."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ ROWS = [
     *[(f"p{i + 1}", "known by", f"p{i}") for i in range(4)],
 ]
 COUNTS = "9\t8\t0.89\t"
+UNSUPPORTED = "1 of a form that is not supported (line 2: "
 
 
 def graph() -> na.KnowledgeGraph:
@@ -77,7 +78,7 @@ def test_chosen_rules_are_written_in_their_order(tmp_path: Path) -> None:
 def test_the_order_of_atoms_and_the_letters_of_variables_do_not_matter(tmp_path: Path) -> None:
     rule = "knows(P,Q) <= knows(B,Q), known by(B,A), knows(A,P), known by(A,P)"
     same = ["likes(X,Y) <= likes(A,Y), knows(A,X)", "likes(V,W) <= knows(Z,V), likes(Z,W)"]
-    with pytest.warns(UserWarning, match="1 of another form"):
+    with pytest.warns(UserWarning, match="left out 1 line: 1 of a form that is not supported"):
         read = na.read_rules(write(tmp_path / "r.txt", rule, *same), graph(), EVERYTHING)
     assert list(counts(read)) == ["likes(X,Y) <= knows(A,X), likes(A,Y)"]
 
@@ -85,25 +86,66 @@ def test_the_order_of_atoms_and_the_letters_of_variables_do_not_matter(tmp_path:
 @pytest.mark.parametrize(
     ("rule", "reason"),
     [
-        ("likes(X,London) <= likes(X,Rome)", "1 with other names than the graph"),
-        ("hates(X,Y) <= likes(X,Y)", "1 with other names than the graph"),
-        ("knows(X,Y) <= " + ", ".join(["knows(X,Y)"] * 5), "with more than 4 atoms"),
-        ("knows(X,Y) <= knows(X,Y)", "1 of another form"),
-        ("knows(X,Y) <= knows(A,B)", "1 of another form"),
-        ("knows(X,X) <= knows(X,A)", "1 of another form"),
-        ("knows(X,Y) <= knows(X,p1), knows(p1,Y)", "1 of another form"),
-        ("likes(X,Rome) <= knows(X,A), knows(A,p1)", "1 of another form"),
-        ("likes(X,Rome) <= knows(X,A), likes(X,A)", "1 of another form"),
-        ("likes(X,Rome) <= likes(X,Rome)", "1 of another form"),
-        ("likes(p1,Rome) <= ", "1 of another form"),
+        ("likes(X,London) <= likes(X,Rome)", "1 with unknown names (line 2: unknown entity 'London')"),
+        ("hates(X,Y) <= likes(X,Y)", "1 with unknown names (line 2: unknown relation 'hates')"),
+        ("knows(X,Y) <= " + ", ".join(["knows(X,Y)"] * 5), "(line 2: a body of 5 atoms: 4 are the most)"),
+        ("knows(X,Y) = knows(Y,X)", "1 malformed (line 2: not a rule such as r(X,Y) <= s(X,A), t(A,Y)"),
+        ("knows(X,Y <= knows(Y,X)", "1 malformed (line 2: not a rule such as"),
+        ("knows(X,Y) <= knows(X,Y)", UNSUPPORTED),
+        ("knows(X,Y) <= knows(A,B)", UNSUPPORTED),
+        ("knows(X,X) <= knows(X,A)", UNSUPPORTED),
+        ("knows(X,Y) <= knows(X,p1), knows(p1,Y)", UNSUPPORTED),
+        ("likes(X,Rome) <= knows(X,A), knows(A,p1)", UNSUPPORTED),
+        ("likes(X,Rome) <= knows(X,A), likes(X,A)", UNSUPPORTED),
+        ("likes(X,Rome) <= likes(X,Rome)", UNSUPPORTED),
+        ("likes(p1,Rome) <= ", UNSUPPORTED),
     ],
 )
 def test_rules_that_cannot_be_used_are_left_out_with_the_reason(tmp_path: Path, rule: str, reason: str) -> None:
     path = write(tmp_path / "r.txt", "knows(X,Y) <= known by(Y,X)", rule)
-    with pytest.warns(UserWarning, match="1 rule was left out, the first in line 2") as caught:
+    with pytest.warns(UserWarning, match=r"r.txt: left out 1 line: 1 ") as caught:
         read = na.read_rules(path, graph())
     assert reason in str(caught[0].message)
     assert list(counts(read)) == ["knows(X,Y) <= known by(Y,X)"]
+
+
+def test_lines_are_left_out_with_a_count_and_the_first_line_for_each_reason(tmp_path: Path) -> None:
+    path = tmp_path / "r.txt"
+    good = f"{COUNTS}knows(X,Y) <= known by(Y,X)\n"
+    path.write_text(f"nine\n{good}{COUNTS}knows(X,Ann) <= \n{COUNTS}knows(X,Bob) <= \n\n8\t9\n{good}")
+    with pytest.warns(UserWarning, match="left out 4 lines") as caught:
+        assert len(na.read_rules(path, graph())) == 1
+    malformed, unknown = str(caught[0].message).partition("lines: ")[2].split("; ")
+    assert malformed.startswith("2 malformed (the first is line 1: not a rule of AnyBURL")
+    assert unknown == "2 with unknown names (the first is line 3: unknown entity 'Ann')"
+
+
+def test_where_no_line_can_be_used_the_first_reason_is_the_error(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.txt", "knows(X,Ann) <= ", "knows(X,Y)", "hates(X,Y) <= knows(X,Y)")
+    with pytest.raises(na.DataError) as caught:
+        na.read_rules(path, graph())
+    assert (caught.value.path, caught.value.line) == (str(path), 1)
+    assert str(caught.value).endswith("unknown entity 'Ann'; none of its 3 lines is a rule that can be used")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "likes(X,Y)<=knows(A,X),likes(A,Y)",
+        "likes(X, Y) <= knows(A, X), likes(A, Y)",
+        "  likes ( X , Y )  <=  knows( A ,X) ,  likes(A,  Y ) ",
+        "likes(X,Y) <= knows(A,X),likes(A,Y)\r",
+    ],
+)
+def test_spaces_between_names_do_not_matter(tmp_path: Path, text: str) -> None:
+    read = na.read_rules(write(tmp_path / "r.txt", text), graph(), EVERYTHING)
+    assert list(counts(read)) == ["likes(X,Y) <= knows(A,X), likes(A,Y)"]
+
+
+def test_spaces_in_names_stay_where_spaces_between_names_are_ignored(tmp_path: Path) -> None:
+    text = "speaks (well)( X, English (US) )<=lives in(X, Paris, Texas),likes( X,A )"
+    read = na.read_rules(write(tmp_path / "r.txt", text), graph(), EVERYTHING)
+    assert list(counts(read)) == ["speaks (well)(X,English (US)) <= likes(X,A), lives in(X,Paris, Texas)"]
 
 
 def test_a_rule_that_reads_in_two_ways_is_an_error_with_its_line(tmp_path: Path) -> None:
@@ -135,9 +177,10 @@ def test_a_broken_file_is_an_error_with_its_line(tmp_path: Path, content: bytes,
     assert (caught.value.path, caught.value.line) == (str(path), line)
 
 
-def test_an_empty_file_has_no_rules_and_a_missing_one_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "empty.txt").touch()
-    assert len(na.read_rules(tmp_path / "empty.txt", graph())) == 0
+def test_an_empty_file_and_a_missing_one_are_errors(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_text("\n \n")
+    with pytest.raises(na.DataError, match=r"empty.txt: contains no rule"):
+        na.read_rules(tmp_path / "empty.txt", graph())
     with pytest.raises(na.DataError, match="no such file of rules"):
         na.read_rules(tmp_path / "none.txt", graph())
 
@@ -153,6 +196,7 @@ def test_an_empty_file_has_no_rules_and_a_missing_one_is_an_error(tmp_path: Path
 def test_rules_that_could_not_be_read_again_are_not_written(tmp_path: Path, entity: str, message: str) -> None:
     rows = [(f"p{i}", r, t) for i in range(4) for r, t in (("r", "b"), ("s", entity), ("s", "c"), ("s", "d"))]
     others = [(f"q{i}", "r", "e") for i in range(4)] + [(f"q{i}", "s", "e") for i in range(4)]
+    others += [("q0", "s", "c")]  # so that c says something else
     mined = EVERYTHING.mine(na.KnowledgeGraph.from_labels(rows + others))
     with pytest.raises(na.DataError, match=message):
         na.write_rules(mined, tmp_path / "x.txt")

@@ -207,7 +207,7 @@ def test_the_number_per_head_and_the_budget_are_respected() -> None:
     _, n_of_head = np.unique(everything.heads, return_counts=True)
     assert n_of_head.max() > 2
     assert len(few) == np.minimum(n_of_head, 2).sum()
-    assert few.dropped == len(everything) - len(few)
+    assert few.cut == len(everything) - len(few)
     assert len(none) == 0
     assert none.skipped >= len(n_of_head)
 

@@ -56,8 +56,11 @@ def test_the_precision_of_imported_rules_is_estimated_by_leaving_one_out(tmp_pat
 def test_rules_below_the_threshold_are_left_out(tmp_path: Path) -> None:
     settings = na.Rules(depth=1)
     few = na.ImportedRules.of(imported(settings, tmp_path).path, na.Rules(min_confidence=0.6))
-    rules = few.mine(train_graph())
-    assert 0 < len(rules) < len(settings.mine(train_graph()))
+    n_mined = len(settings.mine(train_graph()))
+    with pytest.warns(UserWarning, match="with a support below 3 or a confidence below 0.6 on train") as caught:
+        rules = few.mine(train_graph())
+    assert 0 < len(rules) < n_mined
+    assert f": left out {n_mined - len(rules):,} rules with" in str(caught[0].message)
     assert rules.confidence.min() >= 0.6
 
 
@@ -65,5 +68,7 @@ def test_bodies_of_too_many_paths_are_skipped_as_when_they_are_mined(tmp_path: P
     settings = na.Rules(depth=2, constants=False)
     path = imported(settings, tmp_path).path
     rules = na.ImportedRules.of(path, na.Rules(max_paths=100)).mine(train_graph())
-    assert rules.skipped > 0
+    assert rules.skipped > rules.paths.table.unpaid == 0
+    with_budget = na.ImportedRules.of(path, na.Rules(budget=1000)).mine(train_graph())
+    assert with_budget.skipped == with_budget.paths.table.unpaid > 0
     assert 0 < len(rules) < len(settings.mine(train_graph()))

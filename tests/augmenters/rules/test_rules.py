@@ -136,6 +136,7 @@ class TestMining:
         hub = [(f"x{i}", "to", "hub") for i in range(30)] + [("hub", "from", f"y{i}") for i in range(30)]
         graph = KnowledgeGraph.from_labels([*hub, *((f"x{i}", "met", f"y{i}") for i in range(30))])
         rules = path_rules(max_paths=800).mine(graph)
+        assert rules.paths.table.unpaid == 0
         assert rules.skipped == 3  # to ∘ from, to ∘ to⁻¹, from⁻¹ ∘ from
         assert not path_rules(max_paths=900).mine(graph).skipped
         assert "met" not in {rules.graph.vocabulary.relations[head] for head in rules.paths.table.heads}
@@ -145,7 +146,7 @@ class TestMining:
         every = path_rules(min_confidence=0.001).mine(graph)
         some = path_rules(min_confidence=0.001, budget=800_000).mine(graph)
         is_long = some.paths.table.bodies[:, 1] >= 0
-        assert some.skipped > 0
+        assert some.skipped == some.paths.table.unpaid > 0
         assert 0 < is_long.sum() < (every.paths.table.bodies[:, 1] >= 0).sum()
         assert set(as_dict(some).items()) <= set(as_dict(every).items())
 
@@ -201,6 +202,14 @@ class TestMining:
         assert np.array_equal(best.paths.table.bodies, every.paths.table.bodies[rows])
         assert np.array_equal(best.paths.table.heads, every.paths.table.heads[rows])
         assert np.array_equal(best.confidence, every.confidence[rows])
+        assert every.cut == 0
+        assert best.cut > 0
+        assert len(best) + best.cut + best.dropped == len(every) + every.dropped
+
+    def test_rules_that_are_selected_are_counted_with_those_beyond_them(self) -> None:
+        every = path_rules(depth=1).mine(na.read_splits("nations").train)
+        few = path_rules(max_rules=20).select(every)
+        assert (len(few), few.cut, few.dropped) == (20, len(every) - 20, every.dropped)
 
     @pytest.mark.parametrize(
         ("rows", "depth"),

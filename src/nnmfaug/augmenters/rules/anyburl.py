@@ -5,30 +5,32 @@ contains, their ratio, and the rule. ``r(X,Y) <= s(X,A), t(A,Y)`` is a path, ``r
 ``r(c,Y) <= s(A,Y)`` have constants, and ``r(X,c) <=`` has no body. A capital letter is a variable.
 
 Names may contain commas, spaces and parentheses. So a line is read in every way that gives known names, and two
-ways are an error.
+ways are an error. If there is none, spaces around names, commas and the arrow are ignored.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from nnmfaug.augmenters.rules.attributes import NONE
 from nnmfaug.augmenters.rules.rule_set import RuleSet
+from nnmfaug.augmenters.rules.unusable import MAX_BODY, VARIABLES
 from nnmfaug.core.arrays import Places
 from nnmfaug.core.errors import DataError
 from nnmfaug.core.progress import report
 from nnmfaug.graph.vocabulary import Vocabulary
 from nnmfaug.io.files import open_text, replacing
 
-VARIABLES = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 INNER_VARIABLES = "ABC"
-ARROW = " <="
-MAX_BODY = 4
-"""Number of atoms of the longest body that is read."""
+ARROW = "<="
+SPACES = re.compile(" *")
+MAX_SPACES = 8
+"""Number of spaces behind a name that are ignored."""
 REPORT_EVERY = 1 << 14
 """Number of lines between two reports of progress."""
 
@@ -51,12 +53,19 @@ class RuleText(NamedTuple):
     body: tuple[Atom, ...]
 
     def __str__(self) -> str:
-        return f"{self.head}{ARROW} {', '.join(map(str, self.body))}"
+        return f"{self.head} {ARROW} {', '.join(map(str, self.body))}"
 
 
 @dataclass(frozen=True)
 class Grammar:
     """Reads rules whose names are those of a vocabulary.
+
+    Parameters
+    ----------
+    vocabulary
+        The names.
+    is_tolerant
+        Whether spaces around names, commas and the arrow are ignored, or those that this package writes required.
 
     Examples
     --------
@@ -67,6 +76,7 @@ class Grammar:
     """
 
     vocabulary: Vocabulary
+    is_tolerant: bool = False
 
     @cached_property
     def is_plain(self) -> bool:
@@ -82,13 +92,20 @@ class Grammar:
     def _max_argument(self) -> int:
         return max(map(len, self.vocabulary.entities), default=1)
 
+    @cached_property
+    def _tolerant(self) -> Grammar:
+        return replace(self, is_tolerant=True)
+
     def readings(self, text: str) -> list[RuleText]:
         """Return the ways to read a rule, two at most; none if it contains other names or too long a body."""
+        found = self._readings(text)
+        return found if found or self.is_tolerant else self._tolerant.readings(text)
+
+    def _readings(self, text: str) -> list[RuleText]:
         found: list[RuleText] = []
-        for head, end in self._atoms(text, 0):
-            if not text.startswith(ARROW, end):
-                continue
-            for body in self._bodies(text, end + len(ARROW)):
+        for head, end in self._atoms(text, self._skip(text, 0)):
+            begin = self._behind(text, end, " ", ARROW)
+            for body in self._bodies(text, begin) if begin >= 0 else ():
                 found.append(RuleText(head, body))
                 if len(found) > 1:
                     return found
@@ -96,47 +113,68 @@ class Grammar:
 
     def _bodies(self, text: str, begin: int) -> Iterator[tuple[Atom, ...]]:
         """Yield the readings of a body, which begins with a space unless it is empty."""
-        if text[begin:] in ("", " "):
+        if not text[begin:].strip(" "):
             yield ()
-        elif text.startswith(" ", begin):
-            yield from self._rest(text, begin + 1, MAX_BODY)
+        elif self.is_tolerant or text.startswith(" ", begin):
+            yield from self._rest(text, self._skip(text, begin, 1), MAX_BODY)
 
     def _rest(self, text: str, begin: int, most: int) -> Iterator[tuple[Atom, ...]]:
         """Yield the readings of one to ``most`` atoms up to the end of the text."""
         for atom, end in self._atoms(text, begin):
-            if end == len(text):
+            behind = self._behind(text, end, "", ",")
+            if self._skip(text, end) == len(text):
                 yield (atom,)
-            elif most > 1 and text.startswith(", ", end):
-                for atoms in self._rest(text, end + 2, most - 1):
+            elif most > 1 and behind >= 0 and (self.is_tolerant or text.startswith(" ", behind)):
+                for atoms in self._rest(text, self._skip(text, behind, 1), most - 1):
                     yield (atom, *atoms)
 
     def _atoms(self, text: str, begin: int) -> Iterator[tuple[Atom, int]]:
         """Yield the atoms that begin at a place, each with its end."""
         for opening in self._names(text, begin, "(", self.vocabulary.relation_ids, self._max_relation):
-            for comma in self._arguments(text, opening + 1, ","):
-                for closing in self._arguments(text, comma + 1, ")"):
-                    atom = Atom(text[begin:opening], text[opening + 1 : comma], text[comma + 1 : closing])
-                    yield atom, closing + 1
+            first = self._skip(text, opening + 1)
+            for comma in self._arguments(text, first, ","):
+                second = self._skip(text, comma + 1)
+                for closing in self._arguments(text, second, ")"):
+                    places = ((begin, opening), (first, comma), (second, closing))
+                    yield Atom(*(self._name(text, *place) for place in places)), closing + 1
 
     def _arguments(self, text: str, begin: int, mark: str) -> Iterator[int]:
         """Yield the ends of a variable or of names of entities."""
-        if text[begin : begin + 1] in VARIABLES and text.startswith(mark, begin + 1):
-            yield begin + 1
+        end = self._skip(text, begin + 1)
+        if text[begin : begin + 1] in VARIABLES and text.startswith(mark, end):
+            yield end
             if self.is_plain:
                 return
         for end in self._names(text, begin, mark, self.vocabulary.entity_ids, self._max_argument):
-            if text[begin:end] not in VARIABLES:
+            if self._name(text, begin, end) not in VARIABLES:
                 yield end
 
     def _names(self, text: str, begin: int, mark: str, known: Collection[str], longest: int) -> Iterator[int]:
         """Yield the places of a mark before which there is a known name."""
-        end = text.find(mark, begin, begin + longest + 1)
+        limit = begin + longest + 1 + MAX_SPACES * self.is_tolerant
+        end = text.find(mark, begin, limit)
         while end >= 0:
-            if text[begin:end] in known:
+            if self._name(text, begin, end) in known:
                 yield end
             if self.is_plain:
                 return
-            end = text.find(mark, end + 1, begin + longest + 1)
+            end = text.find(mark, end + 1, limit)
+
+    def _name(self, text: str, begin: int, end: int) -> str:
+        """Return a name, without the spaces behind it if these are ignored."""
+        return text[begin:end].rstrip(" ") if self.is_tolerant else text[begin:end]
+
+    def _skip(self, text: str, place: int, n: int = 0) -> int:
+        """Return the place behind all spaces if these are ignored, else behind n characters."""
+        spaces = SPACES.match(text, place) if self.is_tolerant else None
+        return place + n if spaces is None else spaces.end()
+
+    def _behind(self, text: str, place: int, spaces: str, mark: str) -> int:
+        """Return the place behind a mark, before which there are these spaces, or any; −1 if there is no mark."""
+        if self.is_tolerant:
+            place = self._skip(text, place)
+            spaces = ""
+        return place + len(spaces + mark) if text.startswith(spaces + mark, place) else -1
 
 
 def rule_text(rules: RuleSet, rule: int) -> RuleText:

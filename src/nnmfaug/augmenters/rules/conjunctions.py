@@ -228,7 +228,7 @@ class _Joiner:
         rows = order[_place_in_run(head[order]) < self.max_conjunctions]
         codes = self.attributes.codes
         table = ConstantTable(codes[head[rows]], codes[bodies[rows]], pairs.support[rows], sizes[rows])
-        return replace(table.sorted(), dropped=len(order) - len(rows))
+        return replace(table.sorted(), cut=len(order) - len(rows))
 
 
 def _place_in_run(values: Ids) -> Places:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,7 +35,9 @@ class ConstantTable:
     skipped
         Number of heads that were not counted, because they have too many pairs of attributes.
     dropped
-        Number of rules that were left out: beyond the best, or because another rule says the same.
+        Number of rules that were left out because another one says the same.
+    cut
+        Number of rules that were left out because they are beyond the best.
     """
 
     heads: Ids
@@ -44,6 +46,7 @@ class ConstantTable:
     sizes: Ids
     skipped: int = 0
     dropped: int = 0
+    cut: int = 0
 
     def __len__(self) -> int:
         return len(self.heads)
@@ -64,12 +67,19 @@ class ConstantTable:
             sizes=np.concatenate([table.sizes for table in tables]),
             skipped=sum(table.skipped for table in tables),
             dropped=sum(table.dropped for table in tables),
+            cut=sum(table.cut for table in tables),
         )
 
     def take(self, rows: Places | Bools) -> ConstantTable:
         """Return some of the rules, in the order of ``rows``."""
         return ConstantTable(
-            self.heads[rows], self.bodies[rows], self.support[rows], self.sizes[rows], self.skipped, self.dropped
+            heads=self.heads[rows],
+            bodies=self.bodies[rows],
+            support=self.support[rows],
+            sizes=self.sizes[rows],
+            skipped=self.skipped,
+            dropped=self.dropped,
+            cut=self.cut,
         )
 
     @property
@@ -101,6 +111,4 @@ class ConstantTable:
             return self
         order = np.lexsort((-self.support, -self.confidence(threshold)))
         best = self.take(np.sort(order[:n]))
-        return ConstantTable(
-            best.heads, best.bodies, best.support, best.sizes, self.skipped, self.dropped + len(self) - n
-        )
+        return replace(best, cut=self.cut + len(self) - n)

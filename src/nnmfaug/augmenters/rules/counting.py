@@ -41,6 +41,7 @@ class RuleCounter:
         self._tables = [RuleTable.empty(depth)]
         self._digests = [np.zeros(0, dtype=np.uint64)]  # of the pairs of each rule
         self.dropped = 0  # rules that say the same as others
+        self.cut = 0  # rules beyond the best
         self._least = 0.0  # confidence below which a rule is not among the best
 
     def add(self, pairs: BodyPairs, bodies: Ids, *, backwards: Bools | None = None) -> None:
@@ -64,6 +65,7 @@ class RuleCounter:
         passed &= heads < n_relations if backwards is None else (heads < n_relations) | backwards[numbers]
         if bodies.shape[1] == 1:
             passed &= heads != bodies[numbers, 0]  # r(x, y) ← r(x, y)
+        passed &= self._may_be_best(passed, support.data, sizes[numbers])
         if not passed.any():
             return
         heads = heads[passed]
@@ -81,7 +83,9 @@ class RuleCounter:
     def _collect(self, table: RuleTable, digests: Digests) -> None:
         """Add the rules that pass the threshold."""
         passed = self.threshold.passed(table.support, self.threshold.sizes_of(table))
-        passed &= self.threshold.confidence(table) >= self._least
+        is_good = self.threshold.confidence(table) >= self._least
+        self.cut += int(np.count_nonzero(passed & ~is_good))
+        passed &= is_good
         self._tables.append(table.take(passed))
         self._digests.append(digests[passed])
         if sum(map(len, self._tables)) > 4 * self.max_rules:
@@ -100,20 +104,27 @@ class RuleCounter:
         digests = np.concatenate(self._digests)
         rows = first_of_equal(table, digests, self.steps.graph.n_relations)
         self.dropped += len(table) - len(rows)
+        self.cut += max(len(rows) - self.max_rules, 0)
         rows = rows[table.take(rows).order()]
         rows = rows[self.threshold.best_places(table.take(rows), self.max_rules)]
         return table.take(rows), digests[rows]
 
-    def table(self, skipped: int) -> RuleTable:
+    def table(self) -> RuleTable:
         """Return the best different rules so far, by relation, then by body."""
         table, _ = self._best()
-        return replace(table, skipped=skipped, dropped=self.dropped)
+        return replace(table, dropped=self.dropped, cut=self.cut)
 
     def _may_pass(self, support: Ids, sizes: Ids) -> Bools:
-        """Whether a rule may pass the threshold and be among the best; PCA sizes are not known yet."""
+        """Whether a rule may pass the threshold; PCA sizes are not known yet."""
+        return self.threshold.passed(support, np.zeros_like(sizes) if self.threshold.pca else sizes)
+
+    def _may_be_best(self, passed: Bools, support: Ids, sizes: Ids) -> Bools:
+        """Whether a rule may be among the best; count those that passed the threshold but are not."""
         if self.threshold.pca:
-            return self.threshold.passed(support, np.zeros_like(sizes))
-        return self.threshold.passed(support, sizes) & (self.threshold.ratio(support, sizes) >= self._least)
+            return passed
+        is_good = self.threshold.ratio(support, sizes) >= self._least
+        self.cut += int(np.count_nonzero(passed & ~is_good))
+        return is_good
 
     def _support(self, pairs: BodyPairs, n_bodies: int) -> csr_array:
         """support(s ← b) of each body b and step s, shape (n_bodies, n_steps)."""

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from nnmfaug.augmenters.rules.anyburl import MAX_BODY, VARIABLES, Atom, Grammar, RuleText
+from nnmfaug.augmenters.rules.anyburl import Atom, Grammar, RuleText
 from nnmfaug.augmenters.rules.constant_table import MAX_ATOMS, ConstantTable
 from nnmfaug.augmenters.rules.mining import Limits
 from nnmfaug.augmenters.rules.recounting import ANY, ConstantRule, PathRule, count_constants, count_paths
 from nnmfaug.augmenters.rules.rule_set import RuleSet
 from nnmfaug.augmenters.rules.rules import Rules
 from nnmfaug.augmenters.rules.steps import Steps
+from nnmfaug.augmenters.rules.unusable import VARIABLES, LeftOut, UnusableRuleError, why_unread
 from nnmfaug.core.errors import DataError
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph, check_graph
 from nnmfaug.io.lines import line_blocks, numbered_lines
@@ -61,18 +62,20 @@ class ImportedRules(Rules):
 def read_rules(path: str | Path, graph: KnowledgeGraph, settings: Rules | None = None) -> RuleSet:
     r"""Read rules in the format of AnyBURL, and count them on a graph, which should be the train split alone.
 
-    The numbers in the file are not used. Left out with a warning are rules with names that the graph does not
-    have, and rules of another form than those that are mined.
+    Supported are paths of one to four atoms, r(X,Y) <= s(X,A), t(A,Y), and rules with constants of none to two
+    atoms about the same variable, r(X,c) <= s(X,d), t(X,A). The numbers in the file are not used. Left out with a
+    warning are lines that are malformed, rules with names that the graph does not have, rules of another form, and
+    rules that do not pass the thresholds.
 
     Parameters
     ----------
     settings
-        Thresholds and limits; rules that do not pass them are left out. Default: those of ``Rules()``.
+        Thresholds and limits. Default: those of ``Rules()``.
 
     Raises
     ------
     DataError
-        If the file is not of this format, or a rule can be read in two ways.
+        If no line of the file is a rule that can be used, it is not UTF-8, or a rule can be read in two ways.
 
     Examples
     --------
@@ -88,7 +91,19 @@ def read_rules(path: str | Path, graph: KnowledgeGraph, settings: Rules | None =
     steps = Steps(graph)
     table = count_paths(steps, path_rules, Limits(chosen.max_paths, chosen.budget, chosen.max_rules))
     constants = count_constants(steps, constant_rules) if chosen.constants else ConstantTable.empty()
-    return chosen.select(RuleSet.of(graph, table, ANY, constants))
+    rules = chosen.select(RuleSet.of(graph, table, ANY, constants))
+    n_given = len(table) + (len({*constant_rules}) if chosen.constants else 0)
+    _warn_of_weak(Path(path), n_given - len(rules) - rules.cut, chosen)
+    return rules
+
+
+def _warn_of_weak(path: Path, n: int, settings: Rules) -> None:
+    """Warn that rules do not pass the threshold, if there are any."""
+    if not n:
+        return
+    rules = "1 rule" if n == 1 else f"{n:,} rules"
+    minimum = f"a support below {settings.min_support} or a confidence below {settings.min_confidence:g}"
+    warnings.warn(f"{path}: left out {rules} with {minimum} on train", UserWarning, stacklevel=3)
 
 
 def _read_file(path: Path, graph: KnowledgeGraph) -> tuple[list[PathRule], list[ConstantRule]]:
@@ -97,35 +112,26 @@ def _read_file(path: Path, graph: KnowledgeGraph) -> tuple[list[PathRule], list[
     forms = _Forms(graph)
     path_rules: list[PathRule] = []
     constant_rules: list[ConstantRule] = []
-    left_out: list[tuple[int, bool]] = []
-    for number, text in _rule_lines(path):
-        rule = _read_one(grammar, text, path, number)
-        path_rule = None if rule is None else forms.path_rule(rule)
-        constant_rule = None if rule is None else forms.constant_rule(rule)
-        if path_rule is not None:
-            path_rules.append(path_rule)
-        elif constant_rule is not None:
-            constant_rules.append(constant_rule)
-        else:
-            left_out.append((number, rule is None))
-    if left_out:
-        warnings.warn(_why_left_out(path, left_out), UserWarning, stacklevel=4)
+    left_out = LeftOut()
+    for number, line in _numbered_lines(path):
+        try:
+            rule = _read_one(grammar, _rule_of_line(line, path, number), path, number)
+            path_rule = forms.path_rule(rule)
+            if path_rule is None:
+                constant_rules.append(forms.required_constant_rule(rule))
+            else:
+                path_rules.append(path_rule)
+        except UnusableRuleError as error:
+            left_out.add(number, error)
+    if not path_rules and not constant_rules:
+        raise left_out.error(path)
+    if len(left_out):
+        warnings.warn(left_out.note(path), UserWarning, stacklevel=4)
     return path_rules, constant_rules
 
 
-def _why_left_out(path: Path, left_out: list[tuple[int, bool]]) -> str:
-    n_unknown = sum(is_unknown for _, is_unknown in left_out)
-    reasons = [
-        f"{n_unknown:,} with other names than the graph, or with more than {MAX_BODY} atoms" * bool(n_unknown),
-        f"{len(left_out) - n_unknown:,} of another form" * (n_unknown < len(left_out)),
-    ]
-    rules = "rule was" if len(left_out) == 1 else "rules were"
-    first = f"the first in line {left_out[0][0]}"
-    return f"{path}: {len(left_out):,} {rules} left out, {first}: {' and '.join(filter(None, reasons))}"
-
-
-def _rule_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the number of each line that is not empty, and its rule."""
+def _numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield each line that is not empty, with its number."""
     if not path.is_file():
         raise DataError("no such file of rules", path=path)
     longest = FileLimits().max_line
@@ -135,7 +141,7 @@ def _rule_lines(path: Path) -> Iterator[tuple[int, str]]:
             if len(line) > longest:
                 raise DataError(f"a line of more than {longest:,} bytes is not a rule", path=path, line=number)
             if line.strip():
-                yield number, _rule_of_line(line, path, number)
+                yield number, line
 
 
 def _rule_of_line(line: bytes, path: Path, number: int) -> str:
@@ -147,8 +153,8 @@ def _rule_of_line(line: bytes, path: Path, number: int) -> str:
         raise DataError(msg, path=path, line=number) from None
     if len(columns) != N_COLUMNS or not all(map(_is_number, columns[:-1])):
         msg = "not a rule of AnyBURL: a line has three numbers and the rule, separated by tabs"
-        raise DataError(msg, path=path, line=number)
-    return columns[-1]
+        raise UnusableRuleError("malformed", msg)
+    return columns[-1].rstrip("\r\n")
 
 
 def _is_number(text: str) -> bool:
@@ -159,16 +165,16 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _read_one(grammar: Grammar, text: str, path: Path, number: int) -> RuleText | None:
-    """Return the only reading of a rule; None if it has unknown names."""
+def _read_one(grammar: Grammar, text: str, path: Path, number: int) -> RuleText:
+    """Return the only reading of a rule; raise if it has none, or two."""
     readings = grammar.readings(text)
+    if not readings:
+        raise why_unread(text, grammar.vocabulary)
     if len(readings) > 1:
         one, other = readings
         msg = f"this rule reads in two ways, because of commas or parentheses in names: {one!r} or {other!r}"
         raise DataError(msg, path=path, line=number)
-    if not readings and not all(mark in text for mark in ("(", ",", ")", " <=")):
-        raise DataError(f"not a rule such as r(X,Y) <= s(X,A), t(A,Y): {text[:80]!r}", path=path, line=number)
-    return readings[0] if readings else None
+    return readings[0]
 
 
 @dataclass(frozen=True)
@@ -205,6 +211,13 @@ class _Forms:
             visited.add(place)
             rest.remove(here[0])
         return tuple(path) if place == y else None
+
+    def required_constant_rule(self, rule: RuleText) -> ConstantRule:
+        """Return a rule with constants; raise for another form."""
+        constant_rule = self.constant_rule(rule)
+        if constant_rule is None:
+            raise UnusableRuleError("of a form that is not supported", str(rule))
+        return constant_rule
 
     def constant_rule(self, rule: RuleText) -> ConstantRule | None:
         """Return a rule r(X,c) or r(c,Y) whose atoms are about this variable; None for another form."""

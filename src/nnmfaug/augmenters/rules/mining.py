@@ -15,7 +15,7 @@ cost: most rules of high confidence have bodies of few paths. Bodies of too many
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -77,7 +77,7 @@ def mine(graph: KnowledgeGraph, threshold: Threshold, limits: Limits, *, depth: 
     lengths = (miner.count_one_step, miner.count_two_steps, miner.count_three_steps, miner.count_four_steps)
     for count in lengths[:depth]:
         count()
-    return miner.counter.table(miner.skipped)
+    return replace(miner.counter.table(), skipped=miner.skipped, unpaid=miner.unpaid)
 
 
 class _Miner:
@@ -89,6 +89,7 @@ class _Miner:
         self.limits = limits
         self.counter = RuleCounter(steps, threshold, depth, limits.max_rules)
         self.skipped = 0
+        self.unpaid = 0  # of these, bodies for which the budget was spent
         self.budget = limits.budget  # what is left of it
         self.product_cost = PRODUCT_COST + steps.n // ENTITIES_PER_PATH
         self.max_bodies = max(CHUNK_COLUMNS // max(steps.n, 1), 1)
@@ -233,6 +234,7 @@ class _Miner:
     def _paid(self, costs: Ids) -> Bools:
         """Mark the bodies that the rest of the budget pays for; count the others as skipped."""
         is_paid = self._remaining(affordable(costs, self.budget))
+        self.unpaid += int(np.count_nonzero(~is_paid))
         self.budget -= int(costs[is_paid].sum())
         return is_paid
 

@@ -41,7 +41,7 @@ def count_paths(steps: Steps, rules: Iterable[PathRule], limits: Limits) -> Rule
     relations: dict[Path, set[int]] = {}
     for relation, path in rules:
         relations.setdefault(path, set()).add(relation)
-    paid, skipped = _paid(steps, list(relations), limits)
+    paid, n_large, n_unpaid = _paid(steps, list(relations), limits)
     rows = []
     for done, path in enumerate(paid, 1):
         report("counting rules", done, len(paid))
@@ -51,12 +51,15 @@ def count_paths(steps: Steps, rules: Iterable[PathRule], limits: Limits) -> Rule
     counts = np.array([numbers for _, numbers in rows], dtype=np.int64).reshape(-1, 4)
     heads, support, sizes, pca_sizes = counts.T
     body_array = np.array(bodies, dtype=np.int64).reshape(-1, depth)
-    table = RuleTable(heads, body_array, support, sizes, pca_sizes, skipped)
+    table = RuleTable(heads, body_array, support, sizes, pca_sizes, n_large + n_unpaid, n_unpaid)
     return table.take(table.order())
 
 
-def _paid(steps: Steps, paths: list[Path], limits: Limits) -> tuple[list[Path], int]:
-    """Return the bodies that the limits allow, and the number of others; a body and its reversal are one."""
+def _paid(steps: Steps, paths: list[Path], limits: Limits) -> tuple[list[Path], int, int]:
+    """Return the bodies that the limits allow, how many are too large, and how many the budget does not pay for.
+
+    A body and its reversal are one.
+    """
     both = [min(path, _reversed(steps, path)) for path in paths]
     bodies = sorted(set(both))
     n_paths = np.array([n_paths_of(steps, path) for path in bodies], dtype=np.int64)
@@ -64,7 +67,8 @@ def _paid(steps: Steps, paths: list[Path], limits: Limits) -> tuple[list[Path], 
     small = np.flatnonzero((n_paths <= limits.max_paths) | is_short)
     chosen = small[affordable(n_paths[small], limits.budget)]
     paid = {bodies[i] for i in chosen.tolist()}
-    return [path for path, body in zip(paths, both, strict=True) if body in paid], len(bodies) - len(paid)
+    chosen_paths = [path for path, body in zip(paths, both, strict=True) if body in paid]
+    return chosen_paths, len(bodies) - len(small), len(small) - len(paid)
 
 
 def _reversed(steps: Steps, path: Path) -> Path:

@@ -106,8 +106,13 @@ class RuleSet:
 
     @property
     def dropped(self) -> int:
-        """Number of rules with constants that were left out: beyond the best, or since others say the same."""
+        """Number of rules that were left out because others say the same."""
         return self.paths.table.dropped + self.constants.table.dropped
+
+    @property
+    def cut(self) -> int:
+        """Number of rules that were left out because they are beyond the best; some may say the same as others."""
+        return self.paths.table.cut + self.constants.table.cut
 
     def kind(self, rule: int | np.intp) -> RuleKind:
         """Return the kind of a rule."""

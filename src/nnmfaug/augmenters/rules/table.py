@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,8 +29,12 @@ class RuleTable:
     skipped
         Number of bodies that were not counted, because they have too many paths, or the budget was spent. A body
         and its reversal are one.
+    unpaid
+        Number of those for which the budget was spent.
     dropped
         Number of rules that were left out because a shorter one says the same.
+    cut
+        Number of rules that were left out because they are beyond the best; some may say the same as others.
     """
 
     heads: Ids
@@ -39,7 +43,9 @@ class RuleTable:
     sizes: Ids
     pca_sizes: Ids
     skipped: int = 0
+    unpaid: int = 0
     dropped: int = 0
+    cut: int = 0
 
     def __len__(self) -> int:
         return len(self.heads)
@@ -70,7 +76,9 @@ class RuleTable:
             sizes=self.sizes[rows],
             pca_sizes=self.pca_sizes[rows],
             skipped=self.skipped,
+            unpaid=self.unpaid,
             dropped=self.dropped,
+            cut=self.cut,
         )
 
     def order(self) -> Places:
@@ -130,7 +138,8 @@ class Threshold:
 
     def best(self, table: RuleTable, n: int) -> RuleTable:
         """Return the n rules of the highest confidence, then support, in the order of the table."""
-        return table.take(self.best_places(table, n))
+        best = table.take(self.best_places(table, n))
+        return replace(best, cut=table.cut + len(table) - len(best))
 
     def best_places(self, table: RuleTable, n: int) -> Places:
         """Return the places of the n rules of the highest confidence, then support, ascending."""
