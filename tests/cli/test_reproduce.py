@@ -1,0 +1,87 @@
+"""nnmfaug reproduce: one command, files that a paper can use, and messages that say what to type."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import nnmfaug as na
+from nnmfaug.experiments import reproduce
+from nnmfaug.experiments.reproduce import Cell, Part
+from tests.cli.commands import run
+from tests.evaluation.toy_runs import toy_runs
+from tests.reports.test_reproduction import runs_of
+
+
+@pytest.fixture
+def trained(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Part, str, int]]:
+    """Cells that would be trained, instead of training them."""
+    cells = []
+
+    def run_cell(part: Part, cell: Cell, *, n_seeds: int, folder: Path, quick: bool) -> list[na.Run]:  # noqa: ARG001
+        cells.append((part, cell.name, n_seeds))
+        return toy_runs({"baseline": 0.0, "nnmf": 0.0}) if part == "table1" else runs_of(part, {}, {})
+
+    monkeypatch.setattr(reproduce, "run_cell", run_cell)
+    return cells
+
+
+def test_table_1_is_written_in_four_formats(tmp_path: Path, trained: list[tuple[Part, str, int]]) -> None:
+    done = run("reproduce", "table1", "--datasets", "dl50a", "--models", "transe", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [(part, name) for part, name, _ in trained] == [
+        ("table1", "dl50a-transe-paper"),
+        ("table1", "dl50a-transe-strong"),
+    ]
+    assert "0.1597" in done.stdout
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        f"table1.{ending}" for ending in ("csv", "json", "md", "tex")
+    ]
+    cells = json.loads((tmp_path / "out" / "table1.json").read_text())["cells"]
+    assert list(cells) == ["dl50a-transe-paper", "dl50a-transe-strong"]
+
+
+def test_a_figure_is_written_with_its_numbers(tmp_path: Path, trained: list[tuple[Part, str, int]]) -> None:
+    command = ("reproduce", "figure1b", "--datasets", "dl50a", "--settings", "strong", "--quick", "-o", "out")
+    done = run(*command, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [name for _, name, _ in trained] == ["dl50a-transe-strong"]
+    endings = ("csv", "json", "md", "pdf", "png", "svg", "tex")
+    folder = tmp_path / "out" / "quick"
+    assert sorted(path.name for path in folder.iterdir()) == [f"figure1b.{ending}" for ending in endings]
+    assert "inverted V" in done.stdout
+    assert "quick" in (folder / "figure1b.svg").read_text()
+
+
+def test_long_cells_have_three_seeds_unless_told_otherwise(
+    tmp_path: Path, trained: list[tuple[Part, str, int]]
+) -> None:
+    run("reproduce", "table1", "--settings", "strong", "-o", "out", cwd=tmp_path)
+    n_seeds = {name: n for _, name, n in trained}
+    assert (n_seeds["dl50a-rotate-strong"], n_seeds["wn18rr-rotate-strong"]) == (5, 3)
+    trained.clear()
+    run("reproduce", "table1", "--settings", "strong", "--seeds", "4", "-o", "out", cwd=tmp_path)
+    assert {n for _, _, n in trained} == {4}
+
+
+def test_json_alone_is_printed_if_it_is_asked_for(tmp_path: Path, trained: list[tuple[Part, str, int]]) -> None:
+    done = run("reproduce", "all", "--datasets", "dl50a", "-o", "out", "--json", cwd=tmp_path)
+    assert list(json.loads(done.stdout)) == ["table1", "table2", "figure1a", "figure1b", "figure1c"]
+    assert len(trained) == 4 + 2 + 2 + 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("table1", "--datasets", "dl50"), "--datasets: unknown name 'dl50'; did you mean 'dl50a'?"),
+        (("figure1c", "--models", "transe"), "figure1c has no such model: leave out --models"),
+        (("table1", "--seeds", "1"), "--seeds"),
+    ],
+)
+def test_what_does_not_exist_is_refused(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    done = run("reproduce", *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not list(tmp_path.iterdir())
