@@ -82,6 +82,28 @@ def test_a_budget_is_refused_where_nothing_is_mined() -> None:
         MethodOptions("rules", budget="lots")
 
 
+def test_spectral_clustering_is_k_means_of_eigenvectors(splits: na.Splits) -> None:
+    method = MethodOptions("nnmf", clusterer="spectral", clusters="3", components="4").augmenter(splits.train)
+    assert (method.embed, method.cluster) == (na.Spectral(4), na.KMeans(3))
+    with pytest.raises(ValueError, match="--clusters auto cannot be combined with --clusterer spectral"):
+        MethodOptions("nnmf", clusterer="spectral", clusters="auto")
+
+
+def test_the_arm_nnmf_takes_a_clusterer(splits: na.Splits) -> None:
+    options = ArmOptions(**{**NOTHING, "clusterer": "spectral", "clusters": 3})
+    arm = options.arm("nnmf", splits.train, PREDICTOR, na.ReadOptions())
+    assert isinstance(arm, na.Augmentation)
+    assert isinstance(arm.method, na.NNMFAug)
+    assert arm.method.cluster == na.KMeans(3)
+    with pytest.raises(ValueError, match="--clusterer is for the arm nnmf: add --arm nnmf"):
+        options.names(["random"])
+
+
+def test_the_arm_nnmf_is_the_same_on_the_command_line_and_in_python(splits: na.Splits) -> None:
+    typed = ArmOptions(**NOTHING).arm("nnmf", splits.train, PREDICTOR, na.ReadOptions())
+    assert typed == na.find_arm("nnmf", splits.train)
+
+
 @pytest.mark.parametrize(
     "option", [{"workers": 2}, {"components": "4"}, {"clusterer": "kmeans"}, {"smoothing": 1.0}]
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import nnmfaug as na
+from nnmfaug.cli.method_options import MethodOptions, Strategy
 from nnmfaug.cli.reading import parse_amount
 from nnmfaug.core.commands import command
 
@@ -34,6 +35,7 @@ class ArmOptions:
     exponent: float | None
     weight: str | None
     clusters: int | None
+    clusterer: Strategy | None = None
 
     def __post_init__(self) -> None:
         if self.exponent is not None and not self.exponent > 0:
@@ -51,9 +53,10 @@ class ArmOptions:
         for needed in _needed_arms(names):
             if needed not in names:
                 names.insert(0, needed)
-        if self.clusters is not None and "nnmf" not in names:
-            msg = "--clusters is for the arm nnmf: add --arm nnmf"
-            raise ValueError(msg)
+        for option in ("clusters", "clusterer"):
+            if getattr(self, option) is not None and "nnmf" not in names:
+                msg = f"--{option} is for the arm nnmf: add --arm nnmf"
+                raise ValueError(msg)
         return names
 
     def arm(
@@ -61,15 +64,23 @@ class ArmOptions:
     ) -> AnyArm:
         """Return the arm of a name."""
         amount = None if self.amount is None else parse_amount(self.amount, len(train), "--amount")
-        return na.find_arm(
+        arm = na.find_arm(
             name,
             train,
             amount=amount,
             schedule=self._schedule(name),
             weight=self._weight(predictor),
-            clusters=self.clusters,
             options=options,
         )
+        return (
+            replace(arm, method=self._nnmf(train)) if isinstance(arm, na.Augmentation) and name == "nnmf" else arm
+        )
+
+    def _nnmf(self, train: na.KnowledgeGraph) -> na.NNMFAug:
+        """Return the method of the arm nnmf."""
+        clusters = None if self.clusters is None else str(self.clusters)
+        method: na.NNMFAug = MethodOptions("nnmf", clusters=clusters, clusterer=self.clusterer).augmenter(train)
+        return method
 
     def _schedule(self, name: str) -> Schedule | None:
         """Return the schedule of an arm; None for its default. An exponent changes polynomial schedules only."""

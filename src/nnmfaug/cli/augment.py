@@ -70,8 +70,8 @@ def augment(
     clusterer: Annotated[
         Strategy | None,
         typer.Option(
-            help="Clustering of entities (method nnmf); dbscan and hdbscan choose the number of clusters. "
-            "Default: ward."
+            help="Clustering of entities (method nnmf): ward, average, complete and single are agglomerative; "
+            "dbscan and hdbscan choose the number of clusters. Default: ward."
         ),
     ] = None,
     eps: Annotated[

@@ -13,6 +13,7 @@ import nnmfaug as na
 from nnmfaug.cli.arm_options import ARM_HELP, ArmOptions, ScheduleName
 from nnmfaug.cli.comparison_tables import show_comparison
 from nnmfaug.cli.console import notes_of_warnings, print_json, progress, say
+from nnmfaug.cli.method_options import Strategy
 from nnmfaug.cli.reading import AsJson, Reading
 from nnmfaug.io.lock import locked
 
@@ -81,6 +82,10 @@ def compare(
             "counts, at most 50.",
         ),
     ] = None,
+    clusterer: Annotated[
+        Strategy | None,
+        typer.Option(help="Clustering of entities (arm nnmf), as in augment. Default: ward."),
+    ] = None,
     pilot: Annotated[
         bool,
         typer.Option("--pilot", help="Choose the amount of auto by short runs evaluated on valid."),
@@ -109,7 +114,7 @@ def compare(
     from nnmfaug.experiments.checks import check_experiment
     from nnmfaug.experiments.derivable import find_derivable
 
-    arm_options = ArmOptions(amount, schedule, exponent, weight, clusters)
+    arm_options = ArmOptions(amount, schedule, exponent, weight, clusters, clusterer)
     names = arm_options.names(arm)
     splits = reading.read_splits(dataset)
     predictor = _predictor(model, splits.name, epochs, dim)

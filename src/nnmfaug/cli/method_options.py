@@ -12,15 +12,16 @@ import nnmfaug as na
 from nnmfaug.cli.console import count
 from nnmfaug.cli.reading import parse_amount, parse_number
 from nnmfaug.cli.skipped import Skipped, rule_sets_behind
+from nnmfaug.core.checks import decided
 
 if TYPE_CHECKING:
-    from nnmfaug.augmenters.nnmf.partition import Clusterer
+    from nnmfaug.augmenters.nnmf.partition import Clusterer, Embedder
     from nnmfaug.core.checks import Size
     from nnmfaug.experiments.methods import Method
 
 MethodName = Literal["auto", "rules", "nnmf", "mixture", "typed", "random"]
 """The methods of the table that give new triples; a test compares the two."""
-Strategy = Literal["ward", "average", "complete", "single", "kmeans", "dbscan", "hdbscan"]
+Strategy = Literal["ward", "average", "complete", "single", "kmeans", "spectral", "dbscan", "hdbscan"]
 DEFAULTS: dict[str, object] = {"components": "8", "clusterer": "ward", "smoothing": 0.0, "workers": 1}
 """Options of nnmf that may be typed for every method, because these values change nothing."""
 RULE_METHODS = ("auto", "rules", "mixture")
@@ -194,13 +195,18 @@ class MethodOptions:
 
     def _nnmf(self, train: na.KnowledgeGraph) -> na.NNMFAug:
         default: Any = self.method.make(train)
-        embed = default.embed
-        if self.components is not None:
-            embed = na.NMF(_parse_size("--components", self.components))
+        embed = self._embedder(default.embed)
         relations = default.relations if self.smoothing is None else na.CountProduct(self.smoothing)
         clusterer = self._clusterer(default.cluster.n_clusters)
         augmenter: na.NNMFAug = replace(default, embed=embed, cluster=clusterer, relations=relations)
         return augmenter
+
+    def _embedder(self, default: Embedder) -> Embedder:
+        """Return the vectors that are clustered: eigenvectors for spectral clustering, otherwise factors of C."""
+        size = None if self.components is None else _parse_size("--components", self.components)
+        if self.clusterer == "spectral":
+            return na.Spectral() if size is None else na.Spectral(decided("--components", size))
+        return default if size is None else na.NMF(size)
 
     def _clusterer(self, default: Size) -> Clusterer:
         if self.clusterer == "dbscan":
@@ -208,7 +214,7 @@ class MethodOptions:
         if self.clusterer == "hdbscan":
             return na.HDBSCAN()
         n_clusters = default if self.clusters is None else _parse_size("--clusters", self.clusters)
-        if self.clusterer == "kmeans":
+        if self.clusterer == "kmeans" or self.clusterer == "spectral":  # noqa: PLR1714  # mypy tells these apart
             return na.KMeans(n_clusters)
         return na.Agglomerative(n_clusters, self.clusterer or "ward")
 
@@ -241,14 +247,15 @@ class MethodOptions:
         if self.eps is not None and self.clusterer != "dbscan":
             msg = f"--eps is for --clusterer dbscan, not for {self.clusterer or 'ward'}: leave it out"
             raise ValueError(msg)
-        if self.clusterer not in ("dbscan", "hdbscan"):
+        if self.clusterer not in ("dbscan", "hdbscan", "spectral"):
             return
-        if self.clusters is not None:
+        if self.clusters is not None and self.clusterer != "spectral":
             msg = f"--clusterer {self.clusterer} finds the number of clusters itself: leave out --clusters"
             raise ValueError(msg)
-        if self.components == "auto":
-            msg = f"--components auto cannot be combined with --clusterer {self.clusterer}: give a number"
-            raise ValueError(msg)
+        for option in ("components", "clusters"):
+            if getattr(self, option) == "auto":
+                msg = f"--{option} auto cannot be combined with --clusterer {self.clusterer}: give a number"
+                raise ValueError(msg)
 
 
 def _parse_size(option: str, text: str) -> Size:
