@@ -96,7 +96,7 @@ def test_the_arm_nnmf_takes_a_clusterer(splits: na.Splits) -> None:
     assert isinstance(arm.method, na.NNMFAug)
     assert arm.method.cluster == na.KMeans(3)
     with pytest.raises(ValueError, match="--clusterer is for the arm nnmf: add --arm nnmf"):
-        options.names(["random"])
+        ArmOptions(**{**NOTHING, "clusterer": "spectral"}).names(["random"])
 
 
 def test_the_arm_nnmf_is_the_same_on_the_command_line_and_in_python(splits: na.Splits) -> None:
