@@ -11,7 +11,18 @@ import nnmfaug as na
 from nnmfaug.cli import app as program, main
 from tests.cli.commands import run
 
-COMMANDS = ("stats", "split", "convert", "augment", "rules", "estimate", "compare", "predict", "datasets")
+COMMANDS = (
+    "stats",
+    "split",
+    "convert",
+    "augment",
+    "rules",
+    "estimate",
+    "compare",
+    "predict",
+    "reproduce",
+    "datasets",
+)
 
 
 def test_help_lists_every_command_with_a_whole_sentence(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Show = Callable[["Table", Sequence[str]], None]
 """Shows a table, and lines below it."""
-Target = Literal["table1", "table2", "figure1a", "figure1b", "figure1c", "all"]
+Target = Literal["search", "table1", "table2", "figure1a", "figure1b", "figure1c", "all"]
 DATASETS: tuple[DataSet, ...] = ("dl50a", "wn18rr")
 MODELS: tuple[Model, ...] = ("transe", "rotate")
 SETTINGS: tuple[Setting, ...] = ("paper", "strong")
@@ -43,7 +43,12 @@ SCALES: Mapping[str, Literal["linear", "symlog", "category"]] = {
 
 
 def reproduce(
-    target: Annotated[Target, typer.Argument(help="The table or figure of the paper.")],
+    target: Annotated[
+        Target,
+        typer.Argument(
+            help="A table or figure of the paper, or all; search chooses on valid what the paper leaves open."
+        ),
+    ],
     out: Annotated[
         Path,
         typer.Option("-o", "--out", metavar="FOLDER", help="Output folder. Run the same command again to resume."),
@@ -74,13 +79,13 @@ def reproduce(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Repeat the paper's experiments, and show the results beside those that the paper prints.
+    """Repeat the paper's experiments, beside what the paper prints.
 
     Writes tables (Markdown, LaTeX, CSV, JSON), figures (SVG, PDF, PNG) and all runs to FOLDER. On one core, DL50a
     takes some hours, and WN18RR days.
     """
     chosen_datasets = _chosen("--datasets", datasets, DATASETS)
-    targets = get_args(Target)[:-1] if target == "all" else (target,)
+    targets = get_args(Target)[1:-1] if target == "all" else (target,)
     folder = out / "quick" if quick else out
     numbers = {}
     show = _silence if as_json else _print
@@ -89,12 +94,15 @@ def reproduce(
             numbers[each] = _table2(chosen_datasets, folder, show)
             continue
         cells = _cells(
-            each,
+            "table1" if each == "search" else each,
             chosen_datasets,
             _chosen("--models", models, MODELS),
             _chosen("--settings", settings, SETTINGS),
         )
-        numbers[each] = _run(each, cells, folder, seeds, show, quick=quick)
+        if each == "search":
+            numbers[each] = _search(cells, folder, show, quick=quick)
+        else:
+            numbers[each] = _run(each, cells, folder, seeds, show, quick=quick)
     if as_json:
         print_json(numbers)
 
@@ -137,6 +145,25 @@ def _run(
         numbers, result, lines = write(results, folder, quick=quick)
         show(result, lines)
     return numbers
+
+
+def _search(cells: Sequence[Cell], folder: Path, show: Show, *, quick: bool) -> dict[str, Any]:
+    """Search the settings of each cell; after each, write what there is."""
+    from nnmfaug.experiments.search import search_cell
+    from nnmfaug.reports.reproduction import search_table
+    from nnmfaug.reports.tables import write_table
+
+    searches = {}
+    data: dict[str, Any] = {}
+    for cell in cells:
+        say(f"search: {cell.name}")
+        with progress(), notes_of_warnings():
+            searches[cell] = search_cell(cell, folder=folder / "runs", quick=quick)
+        result = search_table(searches, quick=quick)
+        data = {each.name: search.to_json() for each, search in searches.items()}
+        write_table(result, data, folder, "search")
+        show(result, [_where(folder, "search", TABLE_ENDINGS)])
+    return data
 
 
 def _write_table1(results: Results, folder: Path, *, quick: bool) -> Written:

@@ -35,6 +35,8 @@ class Stream(IntEnum):
     """Subsets of the kernel triple distance, a benchmark."""
     MODEL_SELECTION = 0x5E1
     """Triples hidden to choose the number of clusters."""
+    SEARCH = 0x5EA
+    """Settings that a search tries."""
     HOLDOUT = 0xCA1
     """Triples held out to estimate precision."""
     DUPLICATE = 0xD0B1E

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from nnmfaug.evaluation.comparison import Comparison, Difference, compare, to_js
 from nnmfaug.evaluation.metrics import summary
 from nnmfaug.evaluation.runs import Run, by_arm
 from nnmfaug.experiments.paper import TABLE1, TABLE2
-from nnmfaug.experiments.reproduce import Cell, Part, Variant, variants
+from nnmfaug.experiments.reproduce import Cell, Part, Sampling, Variant, variants
+from nnmfaug.experiments.search import Search
 from nnmfaug.graph.splits import Splits
 from nnmfaug.reports.curves import Curve, Estimate, Point
 from nnmfaug.reports.tables import Table
@@ -126,6 +127,22 @@ def sizes_of(splits: Splits) -> dict[str, int]:
     triples = {name: len(graph) for name, graph in splits.items()}
     names = {"entities": len(splits.vocabulary.entities), "relations": len(splits.vocabulary.relations)}
     return {**names, **triples, "total": sum(triples.values())}
+
+
+def search_table(searches: Mapping[Cell, Search], *, quick: bool = False) -> Table:
+    """Return the choices of searches: settings, and the MRR on valid beside that of the baseline."""
+    names = [field.name for field in fields(Sampling)]
+    header = ("cell", *names, "MRR on valid", "baseline", "trials")
+    rows = [_search_row(cell, search, names) for cell, search in searches.items()]
+    title = "Settings of NNMFAug, chosen on valid"
+    return Table(title, header, tuple(rows), (QUICK,) if quick else ())
+
+
+def _search_row(cell: Cell, search: Search, names: Sequence[str]) -> tuple[str, ...]:
+    best = max(trial.metrics["mrr"] for trial in search.trials)
+    settings = (f"{getattr(search.chosen, name):g}" for name in names)
+    n_trials = len(search.trials) + len(search.radii)
+    return (cell.name, *settings, f"{best:.4f}", f"{search.baseline['mrr']:.4f}", str(n_trials))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,53 @@
+"""A search on valid: all trials differ, test has no part in it, and the best trial is the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import nnmfaug as na
+from nnmfaug.experiments import search
+from nnmfaug.experiments.reproduce import Cell, Sampling
+from nnmfaug.experiments.search import N_RADII, N_TRIALS, candidates, search_cell, without_test
+
+CELL = Cell("dl50a", "transe", "paper")
+
+
+def test_the_candidates_are_the_same_every_time_and_all_different() -> None:
+    samplings = candidates(30)
+    assert samplings[0] == Sampling()
+    assert len(set(samplings)) == 30
+    assert candidates(30) == samplings
+
+
+def test_the_trials_are_as_few_as_promised() -> None:
+    totals = {name: N_TRIALS[name] + N_RADII[name] for name in N_TRIALS}
+    assert totals == {"dl50a": 30, "wn18rr": 8}
+
+
+def test_the_data_of_a_search_have_no_test_triples() -> None:
+    splits = na.read_splits("dl50a")
+    data = without_test(splits)
+    assert data.test.digest() == splits.valid.digest()
+    only_test = splits.test.triples[~splits.train_and_valid().contains(splits.test.triples)]
+    assert not data.together().contains(only_test).any()
+
+
+def test_the_best_trial_on_valid_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trained: list[dict[str, Any]] = []
+
+    def run(_: Cell, splits: na.Splits, arms: Mapping[str, Any], *__: object, quick: bool) -> dict[str, Any]:  # noqa: ARG001
+        assert splits.test.digest() == splits.valid.digest()
+        trained.append(dict(arms))
+        values = {"trial 7": 0.9, "eps 1": 0.5}
+        return {name: {"mrr": values.get(name, 0.1)} for name in arms}
+
+    monkeypatch.setattr(search, "_run", run)
+    outcome = search_cell(CELL, folder=tmp_path)
+    best = candidates(N_TRIALS["dl50a"])[7]
+    assert outcome.chosen == Sampling(**{**vars(best), "eps": 1.0})
+    assert len(outcome.trials) == N_TRIALS["dl50a"]
+    assert [len(arms) for arms in trained] == [1 + N_TRIALS["dl50a"], N_RADII["dl50a"]]
