@@ -56,6 +56,19 @@ def test_probabilities_are_those_of_the_model_of_the_list(graph: KnowledgeGraph,
             assert answers.probability[is_wanted] == pytest.approx(expected)
 
 
+def test_rules_of_a_file_answer_as_the_mined_ones(graph: KnowledgeGraph, tmp_path: Path) -> None:
+    mined = fit_prior(graph, na.Rules(depth=1))
+    na.write_rules(mined.rules, tmp_path / "rules.txt")
+    read = fit_prior(graph, na.ImportedRules(path=str(tmp_path / "rules.txt")))
+    queries = graph.triples[::100][:, [0, 1]].astype(np.int64)
+    for heads in (False, True):
+        one = mined.answers(queries, heads=heads)
+        other = read.answers(queries, heads=heads)
+        assert np.array_equal(one.entities, other.entities)
+        assert np.array_equal(one.probability, other.probability)
+    assert len(mined.rules) < len(fit_prior(graph).rules)
+
+
 def test_true_answers_that_are_missing_have_high_probabilities() -> None:
     world = na.family(100, seed=0)
     prior = fit_prior(world.given)

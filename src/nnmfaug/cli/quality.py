@@ -29,6 +29,7 @@ from nnmfaug.cli.method_options import (
     Depth,
     MethodName,
     MethodOptions,
+    RulesFile,
     Threshold,
 )
 from nnmfaug.cli.reading import AsJson, Graph, Reading, train_of
@@ -58,6 +59,7 @@ def estimate(
     ] = None,
     depth: Depth = None,
     budget: Budget = None,
+    rules: RulesFile = None,
     threshold: Threshold = None,
     clusters: Clusters = None,
     seed: Annotated[
@@ -70,7 +72,9 @@ def estimate(
     If there are valid and test triples, the fraction that confirms the generated ones is reported, not used.
     """
     own_completeness = completeness if method in CALIBRATED_METHODS else None
-    options = MethodOptions(method, depth, threshold, clusters, completeness=own_completeness, budget=budget)
+    options = MethodOptions(
+        method, depth, threshold, clusters, completeness=own_completeness, rules=rules, budget=budget
+    )
     source = reading.read(graph)
     train = train_of(source)
     n = options.amount(amount, len(train), least=1)

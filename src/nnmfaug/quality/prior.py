@@ -21,6 +21,7 @@ from nnmfaug.augmenters.rules.combining import N_BEST
 from nnmfaug.augmenters.rules.constant_queries import ConstantQueries
 from nnmfaug.augmenters.rules.queries import Answering, QueryAnswers, answering, joined
 from nnmfaug.augmenters.rules.rule_set import RuleSet
+from nnmfaug.augmenters.rules.rules import Rules
 from nnmfaug.augmenters.rules.walks import Walks, WalksFrom
 from nnmfaug.core.arrays import Array, Ids
 from nnmfaug.core.elementary import expit
@@ -166,8 +167,14 @@ def _substantial(confidence: Array) -> Array:
     return np.where(is_substantial | first, confidence, 0.0)
 
 
-def fit_prior(graph: KnowledgeGraph) -> RulePrior:
+def fit_prior(graph: KnowledgeGraph, rules: Rules | None = None) -> RulePrior:
     """Mine the rules of a train graph and calibrate them; nothing is random.
+
+    Parameters
+    ----------
+    rules
+        How rules are mined, or :class:`~nnmfaug.ImportedRules` of a file; thresholds and the number of rules are
+        those of predictions. Default: the rules of ``auto``.
 
     Examples
     --------
@@ -175,7 +182,7 @@ def fit_prior(graph: KnowledgeGraph) -> RulePrior:
     >>> len(na.fit_prior(na.read_splits("nations").train).rules)
     100000
     """
-    method = replace(default_rules(graph), min_support=MIN_SUPPORT)
+    method = replace(default_rules(graph) if rules is None else rules, min_support=MIN_SUPPORT, combine="fading")
     lenient = replace(
         method, min_confidence=MIN_CONFIDENCE, max_rules=MAX_RULES, max_constant_rules=MAX_CONSTANT_RULES
     )
