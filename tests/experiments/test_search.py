@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,11 @@ import pytest
 
 import nnmfaug as na
 from nnmfaug.experiments import search
-from nnmfaug.experiments.reproduce import Cell, Sampling
+from nnmfaug.experiments.reproduce import SAMPLING, Cell, Sampling
 from nnmfaug.experiments.search import N_RADII, N_TRIALS, candidates, search_cell, without_test
 
 CELL = Cell("dl50a", "transe", "paper")
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_candidates_are_the_same_every_time_and_all_different() -> None:
@@ -51,3 +53,18 @@ def test_the_best_trial_on_valid_is_chosen(tmp_path: Path, monkeypatch: pytest.M
     assert outcome.chosen == Sampling(**{**vars(best), "eps": 1.0})
     assert len(outcome.trials) == N_TRIALS["dl50a"]
     assert [len(arms) for arms in trained] == [1 + N_TRIALS["dl50a"], N_RADII["dl50a"]]
+
+
+def test_the_settings_of_the_experiments_are_those_that_were_chosen() -> None:
+    searches = json.loads((ROOT / "docs" / "results" / "search.json").read_text())
+    chosen = {name: Sampling(**search["chosen"]) for name, search in searches.items()}
+    assert {cell.name: sampling for cell, sampling in SAMPLING.items()} == chosen
+
+
+def test_the_choice_is_the_best_of_the_trials_that_are_recorded() -> None:
+    searches = json.loads((ROOT / "docs" / "results" / "search.json").read_text())
+    for search_ in searches.values():
+        best = max(search_["trials"], key=lambda trial: trial["metrics"]["mrr"])["sampling"]
+        eps = max(search_["radii"], key=lambda trial: trial["metrics"]["mrr"])["sampling"]["eps"]
+        assert search_["chosen"] == {**best, "eps": eps}
+        assert len(search_["trials"]) + len(search_["radii"]) == 30
