@@ -212,8 +212,8 @@ def estimate_mean(values: Sequence[float]) -> Estimate:
 
     Examples
     --------
-    >>> estimate_mean([1.0, 2.0, 3.0]).low.round(2)
-    np.float64(-0.48)
+    >>> round(estimate_mean([1.0, 2.0, 3.0]).low, 2)
+    -0.48
     """
     mean = float(np.mean(values))
     if len(values) < 2:
