@@ -89,7 +89,9 @@ def test_a_peak_at_an_end_is_no_inverted_v() -> None:
     runs = runs_of("figure1a", {"nnmf 100%": -0.6}, {"nnmf 100%": 1.0})
     peak = find_peak("figure1a", runs)
     assert (peak.arm, peak.right, peak.is_inverted_v) == ("nnmf 100%", None, False)
-    assert "no inverted V shown; the best point on valid is 100%" in sentence_of("figure1a", CELL, runs)
+    sentence = sentence_of("figure1a", CELL, runs)
+    assert "no inverted V shown. The best point on valid is 100%: " in sentence
+    assert sentence.endswith("on test against the first point, the last point itself.")
 
 
 def test_a_peak_that_test_does_not_confirm_is_no_inverted_v() -> None:

@@ -247,17 +247,17 @@ def sentence_of(part: Part, cell: Cell, runs: Sequence[Run]) -> str:
     """Say whether the best point on valid is better than both ends of the curve on test."""
     peak = find_peak(part, runs)
     labels = {variant.arm: variant.label for variant in _points(part)}
-    ends = {"left": peak.left, "right": peak.right}
-    clauses = [f"{side} end {_clause(each)}" for side, each in ends.items()]
+    ends = {"first": peak.left, "last": peak.right}
+    clauses = [_clause(side, each) for side, each in ends.items()]
     verdict = "an inverted V" if peak.is_inverted_v else "no inverted V shown"
-    best = labels[peak.arm]
-    return f"{cell.name}: {verdict}; the best point on valid is {best}; against the {' and the '.join(clauses)}."
+    return f"{cell.name}: {verdict}. The best point on valid is {labels[peak.arm]}: {', '.join(clauses)}."
 
 
-def _clause(difference: Difference | None) -> str:
+def _clause(side: str, difference: Difference | None) -> str:
     if difference is None:
-        return "it is the same point"
-    return f"{difference.difference:+.4f} MRR ({difference.low:+.4f} to {difference.high:+.4f}) on test"
+        return f"the {side} point itself"
+    interval = f"{difference.low:+.4f} to {difference.high:+.4f}"
+    return f"{difference.difference:+.4f} MRR ({interval}) on test against the {side} point"
 
 
 def figure_data(part: Part, results: Results, *, quick: bool = False) -> dict[str, Any]:
