@@ -269,5 +269,6 @@ def figure_data(part: Part, results: Results, *, quick: bool = False) -> dict[st
             "curve": asdict(make_curve(part, cell, runs)),
             "comparison": to_json(compare(runs, metrics=METRICS)),
             "peak": None if peak is None else {**asdict(peak), "is_inverted_v": peak.is_inverted_v},
+            "sentence": None if peak is None else sentence_of(part, cell, runs),
         }
     return {"quick": quick, "cells": cells}
