@@ -1,4 +1,4 @@
-"""The results of the paper's experiments are those of the runs beside them, and a repeated command trains nothing."""
+"""The paper's experiments: results are those of the runs beside them, and a repeated command trains nothing."""
 
 from __future__ import annotations
 
