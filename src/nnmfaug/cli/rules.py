@@ -223,8 +223,8 @@ def _rule_row(rule_set: na.RuleSet, rule: int, *, explain: bool) -> RuleRow:
 def _examples(rule_set: na.RuleSet, rule: int) -> RuleRow:
     from nnmfaug.augmenters.rules.examples import find_examples
 
-    found = find_examples(rule_set, rule)
-    return {name: [example._asdict() for example in part] for name, part in found._asdict().items()}
+    examples = find_examples(rule_set, rule)
+    return {name: [example._asdict() for example in part] for name, part in examples._asdict().items()}
 
 
 def _left_out(rule_set: na.RuleSet) -> dict[str, Any]:

@@ -90,8 +90,8 @@ def labels(curves: Sequence[Curve]) -> list[str]:
 
 def baselines(curves: Sequence[Curve]) -> list[tuple[int, Point]]:
     """Return the different baselines, each with the number of the first curve that has it."""
-    found: list[tuple[int, Point]] = []
+    distinct: list[tuple[int, Point]] = []
     for i, curve in enumerate(curves):
-        if curve.baseline is not None and all(curve.baseline != other for _, other in found):
-            found.append((i, curve.baseline))
-    return found
+        if curve.baseline is not None and all(curve.baseline != other for _, other in distinct):
+            distinct.append((i, curve.baseline))
+    return distinct

@@ -98,18 +98,18 @@ class Grammar:
 
     def readings(self, text: str) -> list[RuleText]:
         """Return the ways to read a rule, two at most; none if it contains other names or too long a body."""
-        found = self._readings(text)
-        return found if found or self.is_tolerant else self._tolerant.readings(text)
+        readings = self._readings(text)
+        return readings if readings or self.is_tolerant else self._tolerant.readings(text)
 
     def _readings(self, text: str) -> list[RuleText]:
-        found: list[RuleText] = []
+        readings: list[RuleText] = []
         for head, end in self._atoms(text, self._skip(text, 0)):
             begin = self._behind(text, end, " ", ARROW)
             for body in self._bodies(text, begin) if begin >= 0 else ():
-                found.append(RuleText(head, body))
-                if len(found) > 1:
-                    return found
-        return found
+                readings.append(RuleText(head, body))
+                if len(readings) > 1:
+                    return readings
+        return readings
 
     def _bodies(self, text: str, begin: int) -> Iterator[tuple[Atom, ...]]:
         """Yield the readings of a body, which begins with a space unless it is empty."""

@@ -40,10 +40,10 @@ def find_examples(rules: RuleSet, rule: int, n: int = N_EXAMPLES) -> Examples:
     >>> import nnmfaug as na
     >>> rows = [("a", "likes", "b"), ("b", "likes", "a"), ("a", "likes", "c")]
     >>> method = na.Rules(depth=1, min_support=1, constants=False)
-    >>> found = find_examples(method.mine(na.KnowledgeGraph.from_labels(rows)), 0)
-    >>> found.examples[0]
+    >>> shown = find_examples(method.mine(na.KnowledgeGraph.from_labels(rows)), 0)
+    >>> shown.examples[0]
     Example(triple=('a', 'likes', 'b'), body=(('b', 'likes', 'a'),))
-    >>> found.counter_examples
+    >>> shown.counter_examples
     [Example(triple=('c', 'likes', 'a'), body=(('a', 'likes', 'c'),))]
     """
     keys = np.sort(concluded_keys(rules, rule))

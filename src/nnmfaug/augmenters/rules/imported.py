@@ -237,8 +237,8 @@ class _Forms:
         ):
             return None
         codes = [code for code in body if code is not None]
-        own = head // (self.graph.n_entities + 1) * (self.graph.n_entities + 1) + self.graph.n_entities
-        return head, tuple(sorted(codes, key=lambda code: (code != own, code)))
+        any_end = head // (self.graph.n_entities + 1) * (self.graph.n_entities + 1) + self.graph.n_entities
+        return head, tuple(sorted(codes, key=lambda code: (code != any_end, code)))
 
     def _code(self, atom: Atom, x: str) -> int | None:
         """Return the code of an attribute of x; None if the atom is not about x, or about nothing else."""

@@ -145,8 +145,8 @@ class _Miner:
     def _third_step_costs(self, bodies: Bodies) -> Ids:
         """Cost of each body of three steps: its paths, its own product, and its part of that of the first two."""
         _, beginning, n_alike = np.unique(self._beginnings(bodies), return_inverse=True, return_counts=True)
-        own = bodies.n_paths + THIRD_STEP_COST * self.product_cost
-        return np.asarray(own + TWO_STEPS_COST * self.product_cost // n_alike[beginning]).astype(np.int64)
+        last_step = bodies.n_paths + THIRD_STEP_COST * self.product_cost
+        return np.asarray(last_step + TWO_STEPS_COST * self.product_cost // n_alike[beginning]).astype(np.int64)
 
     def _beginnings(self, bodies: Bodies) -> Ids:
         """A number for the first two steps of each body."""
