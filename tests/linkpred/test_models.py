@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import torch
 from pykeen.losses import MarginRankingLoss
-from torch import optim
+from torch import nn, optim
 
 from nnmfaug.linkpred import LinkPredictor
 from nnmfaug.linkpred.interactions import FastRotatE, FastTransE
 from nnmfaug.linkpred.losses import SampledSoftmaxLoss, SelfAdversarialLoss
-from nnmfaug.linkpred.models import DropoutEmbedding, _drop, make_loss, make_model, make_optimizer
+from nnmfaug.linkpred.models import DropoutEmbedding, SummedAdam, _drop, make_loss, make_model, make_optimizer
 from tests.linkpred.loops import make_graph
 
 SMALL = LinkPredictor(dim=6)
@@ -73,7 +73,7 @@ class TestLossAndOptimizer:
 
     @pytest.mark.parametrize(
         ("name", "kind", "fused"),
-        [("adam", optim.Adam, True), ("sgd", optim.SGD, True), ("adagrad", optim.Adagrad, False)],
+        [("adam", SummedAdam, True), ("sgd", optim.SGD, True), ("adagrad", optim.Adagrad, False)],
     )
     def test_an_optimizer_has_all_weights_and_the_learning_rate(self, name: Any, kind: type, fused: bool) -> None:
         settings = replace(SMALL, optimizer=name, lr=0.03)
@@ -84,10 +84,27 @@ class TestLossAndOptimizer:
         assert (group["lr"], group["fused"]) == (0.03, fused)
         assert {id(x) for x in group["params"]} == {id(x) for x in model.parameters()}
 
-    @pytest.mark.parametrize(("name", "sparse"), [("adam", False), ("sgd", False), ("adagrad", True)])
-    def test_only_adagrad_has_sparse_gradients(self, name: Any, sparse: bool) -> None:
+    @pytest.mark.parametrize(("name", "sparse"), [("adam", True), ("sgd", False), ("adagrad", True)])
+    def test_gradients_are_sparse_where_the_optimizer_takes_them(self, name: Any, sparse: bool) -> None:
         model: Any = make_model(replace(SMALL, optimizer=name), make_graph())
         assert model.entity_representations[0]._embeddings.sparse is sparse
+
+    @pytest.mark.parametrize("dtype", [torch.float, torch.cfloat])
+    def test_adam_with_sparse_gradients_makes_the_steps_of_torch(self, dtype: torch.dtype) -> None:
+        torch.manual_seed(0)
+        weights = torch.randn(50, 4, dtype=dtype)
+        sparse, dense = (nn.Parameter(weights.clone()) for _ in range(2))
+        optimizers = SummedAdam([sparse], lr=0.1, fused=True), optim.Adam([dense], lr=0.1)
+        for _ in range(20):
+            rows = torch.randint(50, (30,))  # some of them repeat
+            for table in (sparse, dense):
+                vectors = nn.functional.embedding(rows, table, sparse=table is sparse)
+                vectors.abs().square().sum().backward()  # type: ignore[no-untyped-call]
+            for optimizer in optimizers:
+                optimizer.step()
+                optimizer.zero_grad()
+        assert torch.allclose(sparse, dense, atol=1e-6)
+        assert not torch.allclose(sparse, weights, atol=0.1)
 
 
 class TestDropout:

@@ -9,7 +9,8 @@ from nnmfaug.linkpred.presets import _TUNED, PRESETS, find_preset, is_tuned
 
 
 def test_the_models_of_the_paper_have_presets() -> None:
-    assert PRESETS == ("transe", "rotate", "rotate-long", "transe-paper", "rotate-paper")
+    paper = ("transe-paper", "rotate-paper", "transe-paper-tuned", "rotate-paper-tuned")
+    assert ("transe", "rotate", "rotate-long", *paper) == PRESETS
     assert all(find_preset(name).model == name.partition("-")[0] for name in PRESETS)
 
 

@@ -17,7 +17,7 @@ from nnmfaug.core.seeding import Stream, generator
 from nnmfaug.evaluation.metrics import summary
 from nnmfaug.evaluation.runs import Run
 from nnmfaug.experiments.arms import AnyArm, Baseline
-from nnmfaug.experiments.reproduce import Cell, Sampling, predictor_of
+from nnmfaug.experiments.reproduce import Cell, DataSet, Sampling, Setting, predictor_of
 from nnmfaug.experiments.runner import run_experiment
 from nnmfaug.graph.splits import Splits
 from nnmfaug.io.layouts import read_splits
@@ -34,9 +34,15 @@ GRID: Mapping[str, tuple[float, ...]] = {
 """The values that are tried; α = 0 makes c irrelevant."""
 RADII = (0.05, 0.2, 1.0, 5.0)
 """Values of DBSCAN's eps that are tried beside the default."""
-N_TRIALS = {"dl50a": 26, "wn18rr": 6}
-"""Number of trials before those of eps."""
-N_RADII = {"dl50a": 4, "wn18rr": 2}
+TRIALS: Mapping[tuple[DataSet, Setting], tuple[int, int]] = {
+    ("dl50a", "paper"): (26, 4),
+    ("dl50a", "paper-tuned"): (26, 4),
+    ("dl50a", "strong"): (10, 2),
+    ("wn18rr", "paper"): (6, 2),
+    ("wn18rr", "paper-tuned"): (6, 2),
+    ("wn18rr", "strong"): (6, 2),
+}
+"""Numbers of trials, and of trials of eps after them; fewer where a run takes longer."""
 EPOCH_DIVISOR = {"dl50a": 1, "wn18rr": 3}
 """A trial has this fraction of the epochs."""
 
@@ -80,6 +86,15 @@ class Search:
         """Return the search as plain data."""
         return asdict(self)
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Search:
+        """Return what :meth:`to_json` described."""
+        trials, radii = (
+            tuple(Trial(Sampling(**trial["sampling"]), trial["metrics"]) for trial in data[name])
+            for name in ("trials", "radii")
+        )
+        return cls(data["baseline"], trials, radii, Sampling(**data["chosen"]))
+
 
 def candidates(n: int) -> list[Sampling]:
     """Return the settings to try: the defaults, then random ones, all different.
@@ -106,21 +121,22 @@ def candidates(n: int) -> list[Sampling]:
 def search_cell(cell: Cell, *, folder: str | Path, quick: bool = False) -> Search:
     """Try settings of NNMFAug in a cell of Table 1; trials that the folder already has are kept."""
     splits = without_test(read_splits(cell.dataset))
-    n_trials = 2 if quick else N_TRIALS[cell.dataset]
+    n_trials, n_radii = (2, 1) if quick else TRIALS[cell.dataset, cell.setting]
     samplings = candidates(n_trials)
     arms: dict[str, AnyArm] = {f"trial {i}": sampling.arm() for i, sampling in enumerate(samplings)}
     runs = _run(cell, splits, {"baseline": Baseline(), **arms}, folder, quick=quick)
     trials = [Trial(sampling, runs[name]) for name, sampling in zip(arms, samplings, strict=True)]
     best = max(trials, key=lambda trial: trial.metrics["mrr"]).sampling
-    radii = _search_radius(cell, splits, best, folder, quick=quick)
+    radii = _search_radius(cell, splits, best, folder, n_radii, quick=quick)
     eps = max(radii, key=lambda trial: trial.metrics["mrr"]).sampling.eps
     return Search(runs["baseline"], tuple(trials), tuple(radii), replace(best, eps=eps))
 
 
-def _search_radius(cell: Cell, splits: Splits, best: Sampling, folder: str | Path, *, quick: bool) -> list[Trial]:
+def _search_radius(
+    cell: Cell, splits: Splits, best: Sampling, folder: str | Path, n_radii: int, *, quick: bool
+) -> list[Trial]:
     """Try radii of DBSCAN with the best other settings."""
-    radii = RADII[: 1 if quick else N_RADII[cell.dataset]]
-    samplings = [replace(best, eps=eps) for eps in radii]
+    samplings = [replace(best, eps=eps) for eps in RADII[:n_radii]]
     arms: dict[str, AnyArm] = {f"eps {each.eps:g}": each.arm(cluster=DBSCAN(each.eps)) for each in samplings}
     runs = _run(cell, splits, arms, folder, quick=quick)
     return [Trial(sampling, runs[name]) for name, sampling in zip(arms, samplings, strict=True)]

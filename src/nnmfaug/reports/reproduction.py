@@ -15,6 +15,7 @@ from nnmfaug.evaluation.runs import Run, by_arm
 from nnmfaug.experiments.paper import TABLE1, TABLE2
 from nnmfaug.experiments.reproduce import Cell, Part, Sampling, Variant, variants
 from nnmfaug.experiments.search import Search
+from nnmfaug.experiments.tuning import Tuning
 from nnmfaug.graph.splits import Splits
 from nnmfaug.reports.curves import Curve, Estimate, Point
 from nnmfaug.reports.tables import Table
@@ -129,20 +130,37 @@ def sizes_of(splits: Splits) -> dict[str, int]:
     return {**names, **triples, "total": sum(triples.values())}
 
 
-def search_table(searches: Mapping[Cell, Search], *, quick: bool = False) -> Table:
+def search_table(searches: Mapping[str, Search], *, quick: bool = False) -> Table:
     """Return the choices of searches: settings, and the MRR on valid beside that of the baseline."""
     names = [field.name for field in fields(Sampling)]
     header = ("cell", *names, "MRR on valid", "baseline", "trials")
-    rows = [_search_row(cell, search, names) for cell, search in searches.items()]
+    rows = [_search_row(name, search, names) for name, search in searches.items()]
     title = "Settings of NNMFAug, chosen on valid"
     return Table(title, header, tuple(rows), (QUICK,) if quick else ())
 
 
-def _search_row(cell: Cell, search: Search, names: Sequence[str]) -> tuple[str, ...]:
+def _search_row(cell: str, search: Search, names: Sequence[str]) -> tuple[str, ...]:
     best = max(trial.metrics["mrr"] for trial in search.trials)
     settings = (f"{getattr(search.chosen, name):g}" for name in names)
     n_trials = len(search.trials) + len(search.radii)
-    return (cell.name, *settings, f"{best:.4f}", f"{search.baseline['mrr']:.4f}", str(n_trials))
+    return (cell, *settings, f"{best:.4f}", f"{search.baseline['mrr']:.4f}", str(n_trials))
+
+
+def tuning_table(searches: Mapping[str, Tuning], *, quick: bool = False) -> Table:
+    """Return the settings of models that are nearest to the paper's baseline, and their metrics on valid."""
+    names = ("margin", "dim", "negatives", "epochs")
+    header = ("cell", *names, "MRR", "H@10", "MR", "distance", "with defaults", "trials")
+    rows = [_tuning_row(name, search, names) for name, search in searches.items()]
+    title = "Settings of models nearest to the paper's baseline, chosen on valid"
+    return Table(title, header, tuple(rows), (QUICK,) if quick else ())
+
+
+def _tuning_row(cell: str, search: Tuning, names: Sequence[str]) -> tuple[str, ...]:
+    best = search.chosen
+    settings = (f"{best.settings[name]:g}" for name in names)
+    metrics = (f"{best.metrics['mrr']:.4f}", f"{100 * best.metrics['hits@10']:.2f}", f"{best.metrics['mr']:.0f}")
+    distances = (f"{best.distance:.2f}", f"{search.trials[0].distance:.2f}")
+    return (cell, *settings, *metrics, *distances, str(len(search.trials)))
 
 
 @dataclass(frozen=True)
