@@ -36,7 +36,7 @@ RADII = (0.05, 0.2, 1.0, 5.0)
 """Values of DBSCAN's eps that are tried beside the default."""
 TRIALS: Mapping[tuple[DataSet, Setting], tuple[int, int]] = {
     ("dl50a", "paper"): (26, 4),
-    ("dl50a", "paper-tuned"): (26, 4),
+    ("dl50a", "paper-tuned"): (10, 2),
     ("dl50a", "strong"): (10, 2),
     ("wn18rr", "paper"): (6, 2),
     ("wn18rr", "paper-tuned"): (6, 2),
