@@ -31,16 +31,27 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Part, str, int]]:
 def test_table_1_is_written_in_four_formats(tmp_path: Path, trained: list[tuple[Part, str, int]]) -> None:
     done = run("reproduce", "table1", "--datasets", "dl50a", "--models", "transe", "-o", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert [(part, name) for part, name, _ in trained] == [
-        ("table1", "dl50a-transe-paper"),
-        ("table1", "dl50a-transe-strong"),
-    ]
+    names = [f"dl50a-transe-{setting}" for setting in ("paper", "paper-tuned", "strong")]
+    assert [(part, name) for part, name, _ in trained] == [("table1", name) for name in names]
     assert "0.1597" in done.stdout
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         f"table1.{ending}" for ending in ("csv", "json", "md", "tex")
     ]
     cells = json.loads((tmp_path / "out" / "table1.json").read_text())["cells"]
-    assert list(cells) == ["dl50a-transe-paper", "dl50a-transe-strong"]
+    assert list(cells) == names
+
+
+def test_finished_cells_stay_in_the_table_of_a_narrowed_command(
+    tmp_path: Path, trained: list[tuple[Part, str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished = {"dl50a-rotate-paper", "wn18rr-transe-strong"}
+    monkeypatch.setattr(reproduce, "is_finished", lambda _, cell, **__: cell.name in finished)
+    command = ("reproduce", "table1", "--datasets", "dl50a", "--models", "transe", "--settings", "strong")
+    done = run(*command, "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {name for _, name, _ in trained} == {"dl50a-transe-strong", *finished}
+    cells = json.loads((tmp_path / "out" / "table1.json").read_text())["cells"]
+    assert list(cells) == ["dl50a-transe-strong", "dl50a-rotate-paper", "wn18rr-transe-strong"]
 
 
 def test_a_figure_is_written_with_its_numbers(tmp_path: Path, trained: list[tuple[Part, str, int]]) -> None:
@@ -69,7 +80,7 @@ def test_long_cells_have_three_seeds_unless_told_otherwise(
 def test_json_alone_is_printed_if_it_is_asked_for(tmp_path: Path, trained: list[tuple[Part, str, int]]) -> None:
     done = run("reproduce", "all", "--datasets", "dl50a", "-o", "out", "--json", cwd=tmp_path)
     assert list(json.loads(done.stdout)) == ["table1", "table2", "figure1a", "figure1b", "figure1c"]
-    assert len(trained) == 4 + 2 + 2 + 2
+    assert len(trained) == 6 + 3 + 3 + 3
 
 
 @pytest.mark.parametrize(

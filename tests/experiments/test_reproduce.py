@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import nnmfaug as na
+from nnmfaug.evaluation.runs import run_path
 from nnmfaug.experiments import reproduce
 from nnmfaug.experiments.paper import TABLE1, TABLE2
-from nnmfaug.experiments.reproduce import Cell, Part, Sampling, arms_of, cells_of, predictor_of, variants
+from nnmfaug.experiments.reproduce import (
+    Cell,
+    Part,
+    Sampling,
+    arms_of,
+    cells_of,
+    is_finished,
+    predictor_of,
+    variants,
+)
 
 FIGURES: tuple[Part, ...] = ("figure1a", "figure1b", "figure1c")
 CELL = Cell("dl50a", "transe", "paper")
@@ -97,3 +109,17 @@ def test_every_cell_has_its_model() -> None:
     names = [cell.name for cell in cells_of("figure1a", ["wn18rr"], ["transe", "rotate"], ["paper"])]
     assert names == ["wn18rr-transe-paper"]
     assert not cells_of("figure1c", ["dl50a"], ["transe"], ["paper"])
+
+
+def test_a_cell_is_finished_if_every_arm_has_every_seed(tmp_path: Path) -> None:
+    folder = tmp_path / CELL.name
+    assert not is_finished("table1", CELL, n_seeds=2, folder=tmp_path)
+    folder.mkdir()
+    for arm in arms_of("table1", CELL, na.read_splits("dl50a").train):
+        assert not is_finished("table1", CELL, n_seeds=2, folder=tmp_path)
+        for seed in range(2):
+            run_path(folder, arm, seed).touch()
+    assert is_finished("table1", CELL, n_seeds=2, folder=tmp_path)
+    assert not is_finished("table1", CELL, n_seeds=3, folder=tmp_path)
+    assert is_finished("table1", CELL, n_seeds=3, folder=tmp_path, quick=True)  # has two seeds
+    assert not is_finished("figure1a", CELL, n_seeds=2, folder=tmp_path)

@@ -1,4 +1,4 @@
-"""A search for the paper's baseline: one setting after the other, on valid, and the nearest trial is the choice."""
+"""A search for the paper's baseline: one setting after the other, on valid; the nearest trial is the choice."""
 
 from __future__ import annotations
 
