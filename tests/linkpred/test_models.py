@@ -94,7 +94,7 @@ class TestLossAndOptimizer:
         torch.manual_seed(0)
         weights = torch.randn(50, 4, dtype=dtype)
         sparse, dense = (nn.Parameter(weights.clone()) for _ in range(2))
-        optimizers = SummedAdam([sparse], lr=0.1, fused=True), optim.Adam([dense], lr=0.1)
+        optimizers = SummedAdam([sparse], lr=0.1, fused=True), optim.Adam([dense], lr=0.1, fused=True)
         for _ in range(20):
             rows = torch.randint(50, (30,))  # some of them repeat
             for table in (sparse, dense):

@@ -37,7 +37,9 @@ def compare(
     model: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="Model preset: transe, rotate, rotate-long, transe-paper, rotate-paper."
+            metavar="NAME",
+            help="Model preset: transe, rotate, rotate-long, transe-paper, rotate-paper, transe-paper-tuned, "
+            "rotate-paper-tuned.",
         ),
     ] = "rotate",
     seeds: Annotated[

@@ -150,7 +150,7 @@ class SummedAdam(optim.Adam):
     >>> weights = nn.Parameter(torch.ones(3))
     >>> weights.grad = torch.sparse_coo_tensor(torch.tensor([[0, 0]]), torch.tensor([1.0, 1.0]), (3,))
     >>> SummedAdam([weights], lr=0.5).step()
-    >>> weights.tolist()
+    >>> [round(each, 4) for each in weights.tolist()]
     [0.5, 1.0, 1.0]
     """
 
