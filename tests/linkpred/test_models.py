@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 import torch
 from pykeen.losses import MarginRankingLoss
-from torch import nn, optim
+from torch import optim
 
 from nnmfaug.linkpred import LinkPredictor
+from nnmfaug.linkpred.adam import TableAdam
 from nnmfaug.linkpred.interactions import FastRotatE, FastTransE
 from nnmfaug.linkpred.losses import SampledSoftmaxLoss, SelfAdversarialLoss
-from nnmfaug.linkpred.models import DropoutEmbedding, SummedAdam, _drop, make_loss, make_model, make_optimizer
+from nnmfaug.linkpred.models import DropoutEmbedding, _drop, make_loss, make_model, make_optimizer
 from tests.linkpred.loops import make_graph
 
 SMALL = LinkPredictor(dim=6)
@@ -73,7 +74,7 @@ class TestLossAndOptimizer:
 
     @pytest.mark.parametrize(
         ("name", "kind", "fused"),
-        [("adam", SummedAdam, True), ("sgd", optim.SGD, True), ("adagrad", optim.Adagrad, False)],
+        [("adam", TableAdam, True), ("sgd", optim.SGD, True), ("adagrad", optim.Adagrad, False)],
     )
     def test_an_optimizer_has_all_weights_and_the_learning_rate(self, name: Any, kind: type, fused: bool) -> None:
         settings = replace(SMALL, optimizer=name, lr=0.03)
@@ -88,22 +89,6 @@ class TestLossAndOptimizer:
     def test_gradients_are_sparse_where_the_optimizer_takes_them(self, name: Any, sparse: bool) -> None:
         model: Any = make_model(replace(SMALL, optimizer=name), make_graph())
         assert model.entity_representations[0]._embeddings.sparse is sparse
-
-    def test_adam_with_sparse_gradients_makes_the_steps_of_torch(self) -> None:
-        torch.manual_seed(0)
-        weights = torch.randn(50, 4)
-        sparse, dense = (nn.Parameter(weights.clone()) for _ in range(2))
-        optimizers = SummedAdam([sparse], lr=0.1, fused=True), optim.Adam([dense], lr=0.1, fused=True)
-        for _ in range(20):
-            rows = torch.randint(50, (30,))  # some of them repeat
-            for table in (sparse, dense):
-                vectors = nn.functional.embedding(rows, table, sparse=table is sparse)
-                vectors.abs().square().sum().backward()  # type: ignore[no-untyped-call]
-            for optimizer in optimizers:
-                optimizer.step()
-                optimizer.zero_grad()
-        assert torch.allclose(sparse, dense, atol=1e-6)
-        assert not torch.allclose(sparse, weights, atol=0.1)
 
 
 class TestDropout:

@@ -18,8 +18,8 @@ from torch.nn import functional
 import nnmfaug as na
 from nnmfaug.experiments.existing import LATER
 from nnmfaug.io import to_pykeen
-from nnmfaug.linkpred.growing import NNMFAugTrainingLoop
 from nnmfaug.linkpred.models import make_model
+from nnmfaug.linkpred.one_lookup import OneLookupTrainingLoop
 from nnmfaug.linkpred.stopping import spread
 from tests.saved import change_json, write_model_0_1
 
@@ -85,7 +85,7 @@ class Step:
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[Step]:
     """Every step of the training that follows."""
     seen: list[Step] = []
-    process = NNMFAugTrainingLoop._process_batch
+    process = OneLookupTrainingLoop._process_batch
 
     def record(self: Any, batch: Any, *args: Any, **kwargs: Any) -> Tensor:
         weights = weights_of(self.model)
@@ -93,7 +93,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[Step]:
         seen.append(Step(batch["positives"], batch["negatives"].flatten(0, 1), *weights, loss.item()))
         return loss
 
-    monkeypatch.setattr(NNMFAugTrainingLoop, "_process_batch", record)
+    monkeypatch.setattr(OneLookupTrainingLoop, "_process_batch", record)
     return seen
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -14,6 +14,7 @@ from pykeen.triples import CoreTriplesFactory
 from pykeen.utils import NoRandomSeedNecessary
 from torch import Tensor, nn, optim
 
+from nnmfaug.linkpred.adam import TableAdam, catch_up
 from nnmfaug.linkpred.interactions import FastRotatE, FastTransE
 from nnmfaug.linkpred.losses import SampledSoftmaxLoss, SelfAdversarialLoss
 
@@ -87,8 +88,8 @@ class DropoutEmbedding(Embedding):
     """An embedding with dropout of single real numbers, and sparse gradients if ``sparse``.
 
     PyKEEN's dropout fails on complex numbers; here the real and the imaginary part are dropped independently. A
-    sparse gradient avoids a pass over the whole table. Adagrad makes the same step with it as with a dense one;
-    :class:`SummedAdam` makes it dense.
+    sparse gradient avoids a pass over the whole table. Adagrad and :class:`TableAdam` make the same step with it
+    as with a dense one.
     """
 
     def __init__(self, p: float, *, sparse: bool, **kwargs: Any) -> None:  # noqa: ANN401  # Embedding's own
@@ -97,6 +98,7 @@ class DropoutEmbedding(Embedding):
         self._embeddings.sparse = sparse
 
     def _plain_forward(self, indices: Tensor | None = None) -> Tensor:
+        catch_up(self._embeddings.weight, indices)
         x: Tensor = super()._plain_forward(indices)
         if not self.training or not self.p:
             return x
@@ -133,48 +135,10 @@ def make_optimizer(settings: LinkPredictor, model: ERModel[Any, Any, Any]) -> op
     """Make the optimiser; a fused one makes one pass over the weights instead of ten."""
     params = model.get_grad_params()
     if settings.optimizer == "adam":
-        return SummedAdam(params, lr=settings.lr, fused=True)
+        return TableAdam(params, lr=settings.lr, fused=True)
     if settings.optimizer == "sgd":
         return optim.SGD(params, lr=settings.lr, fused=True)
     return optim.Adagrad(params, lr=settings.lr, fused=False)  # a fused Adagrad refuses sparse gradients
-
-
-class SummedAdam(optim.Adam):
-    """Adam, which moves every weight at every step, for gradients that are sparse: it sums them up first.
-
-    A step looks embeddings up six times. With dense gradients it would fill and add up six tables, which takes
-    longer than all the rest. Here one table per parameter is kept, and only the rows that were used are cleared.
-
-    Examples
-    --------
-    >>> weights = nn.Parameter(torch.ones(3))
-    >>> weights.grad = torch.sparse_coo_tensor(torch.tensor([[0, 0]]), torch.tensor([1.0, 1.0]), (3,))
-    >>> SummedAdam([weights], lr=0.5).step()
-    >>> [round(each, 4) for each in weights.tolist()]
-    [0.5, 1.0, 1.0]
-    """
-
-    def __init__(self, params: Iterable[Tensor], **kwargs: Any) -> None:  # noqa: ANN401  # Adam's own
-        super().__init__(params, **kwargs)
-        self._tables: dict[Tensor, Tensor] = {}
-
-    @torch.no_grad()
-    def step(self, closure: Any = None) -> Any:  # noqa: ANN401  # torch's
-        """Make a step."""
-        weights = [each for group in self.param_groups for each in group["params"]]
-        gradients = {each: each.grad for each in weights if each.grad is not None and each.grad.is_sparse}
-        for each, gradient in gradients.items():
-            each.grad = self._summed(each, gradient)
-        loss = super().step(closure)
-        for each, gradient in gradients.items():
-            self._tables[each].index_fill_(0, gradient._indices()[0], 0)  # noqa: SLF001  # not coalesced
-            each.grad = None
-        return loss
-
-    def _summed(self, weights: Tensor, gradient: Tensor) -> Tensor:
-        if weights not in self._tables:
-            self._tables[weights] = torch.zeros_like(weights)
-        return self._tables[weights].index_add_(0, gradient._indices()[0], gradient._values())  # noqa: SLF001
 
 
 def _initializer(settings: LinkPredictor) -> Callable[[Tensor], Tensor]:

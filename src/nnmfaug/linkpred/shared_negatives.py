@@ -153,7 +153,7 @@ class SharedNegativesTrainingLoop(WholeEpochSLCWATrainingLoop):
         is_loop = torch.isin(entities * len(symmetric) + relations, loops)
         is_known = is_loop | (entities == positives[:, side.column, None])
         model = cast("ERModel[Any, Any, Any]", self.model)
-        scores = _score(model, side.entities, side.relations, side.entities)[:, None]
+        scores = score(model, side.entities, side.relations, side.entities)[:, None]
         return scores.masked_fill(symmetric[relations] | is_known, -math.inf)
 
     def _weigh_itself(self, scores: Tensor, itself: Tensor) -> Tensor:
@@ -187,17 +187,17 @@ def _score_batch(
     vectors = [representation(ids).split(sizes) for representation in model.entity_representations]
     h, t, candidates = zip(*vectors, strict=True)
     r = [representation(positives[:, 1]) for representation in model.relation_representations]
-    true_scores = _score(model, h, r, t)[:, None]
+    true_scores = score(model, h, r, t)[:, None]
 
     one_h, one_r, one_t = ([x.unsqueeze(1) for x in part] for part in (h, r, t))
     many = [x.unsqueeze(0) for x in candidates]
-    sides = [_Side(2, _score(model, one_h, one_r, many), h, r)]
+    sides = [_Side(2, score(model, one_h, one_r, many), h, r)]
     if not model.use_inverse_triples:
-        sides.append(_Side(0, _score(model, many, one_r, one_t), t, r))
+        sides.append(_Side(0, score(model, many, one_r, one_t), t, r))
     return true_scores, sides
 
 
-def _score(model: ERModel[Any, Any, Any], h: Sequence[Tensor], r: Sequence[Tensor], t: Sequence[Tensor]) -> Tensor:
+def score(model: ERModel[Any, Any, Any], h: Sequence[Tensor], r: Sequence[Tensor], t: Sequence[Tensor]) -> Tensor:
     """Score representations as the model does; some models have different ones for heads and for tails."""
     interaction: Any = model.interaction
     heads = [h[i] for i in interaction.head_indices]

@@ -22,8 +22,9 @@ from nnmfaug.evaluation.metrics import summary
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.splits import Splits
 from nnmfaug.io import to_pykeen
-from nnmfaug.linkpred.growing import NNMFAugTrainingLoop
+from nnmfaug.linkpred.adam import catch_up
 from nnmfaug.linkpred.models import make_loss, make_model, make_optimizer
+from nnmfaug.linkpred.one_lookup import OneLookupTrainingLoop
 from nnmfaug.linkpred.ranking import ModelScores, rank
 from nnmfaug.linkpred.redrawn_negatives import RedrawnNegativeSampler
 from nnmfaug.linkpred.shared_negatives import NNMFAugSharedTrainingLoop
@@ -57,6 +58,8 @@ def train(settings: LinkPredictor, splits: Splits, data: TrainingSet, seed: int,
         stop = StopOnValid(settings, valid, known_without_test, hidden)
         loop = _make_loop(settings, model, factory, data)
         losses = _run(loop, settings, factory, [stop, watch])  # the curve has the last epoch, whichever it is
+        for weights in model.parameters():
+            catch_up(weights)
     seconds = time.perf_counter() - started - watch.seconds
     spent = {"train": seconds, "curve": watch.seconds}
     return Trained(settings, model, known, tuple(losses), tuple(watch.curve), spent, data.hidden)
@@ -70,7 +73,7 @@ def _check_batches(settings: LinkPredictor, n_triples: int) -> None:
 
 
 def _run(
-    loop: NNMFAugTrainingLoop | NNMFAugSharedTrainingLoop,
+    loop: OneLookupTrainingLoop | NNMFAugSharedTrainingLoop,
     settings: LinkPredictor,
     factory: CoreTriplesFactory,
     callbacks: Sequence[TrainingCallback],
@@ -96,7 +99,7 @@ def _make_loop(
     model: Any,  # noqa: ANN401
     factory: CoreTriplesFactory,
     data: TrainingSet,
-) -> NNMFAugTrainingLoop | NNMFAugSharedTrainingLoop:
+) -> OneLookupTrainingLoop | NNMFAugSharedTrainingLoop:
     model.loss = make_loss(settings)
     parts: dict[str, Any] = {
         "model": model,
@@ -114,7 +117,7 @@ def _make_loop(
         return NNMFAugSharedTrainingLoop(**parts)
     sampler = RedrawnNegativeSampler if settings.redraw else None  # None is PyKEEN's
     sampler_settings = {"num_negs_per_pos": settings.negatives}
-    return NNMFAugTrainingLoop(negative_sampler=sampler, negative_sampler_kwargs=sampler_settings, **parts)
+    return OneLookupTrainingLoop(negative_sampler=sampler, negative_sampler_kwargs=sampler_settings, **parts)
 
 
 class _Watch(TrainingCallback):

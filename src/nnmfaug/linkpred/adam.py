@@ -1,0 +1,165 @@
+"""Adam for tables of which a step looks up some rows: the steps of torch's Adam, without a pass over every table.
+
+Adam moves every weight at every step, also where the gradient is 0. torch makes such steps with dense gradients
+only: each look-up of an embedding fills a table, and each step reads and writes four of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import Tensor, optim
+
+_MANY_ROWS = 8
+"""Rows wait if the table has so many times the rows of a step, or more; otherwise one pass over all is faster."""
+_ATTRIBUTE = "waiting_rows"
+"""Where a table keeps what its rows wait for."""
+_MEMORY = 400
+"""Number of steps after which a gradient moves nothing any more: it has lost a factor of 10¹⁸."""
+
+
+class TableAdam(optim.Adam):
+    """Adam for sparse gradients of tables, equal to torch's Adam for dense ones up to rounding.
+
+    The rows of a small table are moved at every step. In a large table a row waits until it is looked up:
+    :func:`catch_up` then makes the steps that it missed at once.
+
+    Examples
+    --------
+    >>> table = torch.nn.Embedding(3, 1, sparse=True, _weight=torch.ones(3, 1))
+    >>> optimizer = TableAdam(table.parameters(), lr=0.5)
+    >>> table(torch.tensor([0, 0])).sum().backward()
+    >>> optimizer.step()
+    >>> [round(each, 4) for each in table.weight.flatten().tolist()]
+    [0.5, 1.0, 1.0]
+    """
+
+    def __init__(self, params: Iterable[Tensor], **kwargs: Any) -> None:  # noqa: ANN401  # Adam's own
+        super().__init__(params, **kwargs)
+        self._tables: dict[Tensor, _Summed | _Waiting] = {}
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> Any:  # noqa: ANN401  # torch's
+        """Make a step."""
+        groups = [(each, group) for group in self.param_groups for each in group["params"]]
+        sparse = [(each, group) for each, group in groups if each.grad is not None and each.grad.is_sparse]
+        gradients: dict[Tensor, Any] = {each: each.grad for each, _ in sparse}
+        for weights, group in sparse:
+            if weights not in self._tables:
+                self._tables[weights] = _make_table(weights, gradients[weights], group)
+            weights.grad = self._tables[weights].prepare(gradients[weights], group)
+        loss = super().step(closure)
+        for weights, gradient in gradients.items():
+            self._tables[weights].clear(gradient)
+            weights.grad = None
+        return loss
+
+
+def catch_up(weights: Tensor, rows: Tensor | None = None) -> None:
+    """Make the steps that some rows of a table missed, or all: before they are looked up.
+
+    A table knows whether its rows wait: PyKEEN's loops replace the optimiser, so an embedding cannot know it.
+    """
+    table: _Waiting | None = getattr(weights, _ATTRIBUTE, None)
+    if table is not None:
+        table.catch_up(rows)
+
+
+def _make_table(weights: Tensor, gradient: Tensor, group: dict[str, Any]) -> _Summed | _Waiting:
+    n_rows = gradient._indices().shape[1]  # noqa: SLF001  # not coalesced
+    if len(weights) < _MANY_ROWS * n_rows:
+        return _Summed(weights)
+    table = _Waiting(weights, group)
+    setattr(weights, _ATTRIBUTE, table)
+    return table
+
+
+class _Summed:
+    """Sums the gradients of a step up in one table, of which only the rows that were used are cleared."""
+
+    def __init__(self, weights: Tensor) -> None:
+        self.total = torch.zeros_like(weights)
+
+    def prepare(self, gradient: Tensor, _: dict[str, Any]) -> Tensor:
+        """Return the dense gradient, for torch's Adam."""
+        return self.total.index_add_(0, gradient._indices()[0], gradient._values())  # noqa: SLF001
+
+    def clear(self, gradient: Tensor) -> None:
+        """Forget the gradient."""
+        self.total.index_fill_(0, gradient._indices()[0], 0)  # noqa: SLF001
+
+
+class _Waiting:
+    """A table whose rows wait: the moments m and v of a row are those of the last step that it made.
+
+    If a row has no gradient after step s, step j moves a weight by
+
+        cⱼ m / (√v / uⱼ + ε)    with    cⱼ = lr · β₁ʲ⁻ˢ / (1 − β₁ʲ)    and    uⱼ = √(1 − β₂ʲ) / β₂⁽ʲ⁻ˢ⁾ᐟ².
+
+    All that it missed until step n are m · W₁ / (√v + ε · W₂ / W₁), where W₁ = Σ cⱼ uⱼ and W₂ = Σ cⱼ uⱼ² depend on
+    s and n alone. That is exact for ε = 0, and to first order in ε.
+    """
+
+    def __init__(self, weights: Tensor, group: dict[str, Any]) -> None:
+        self.weights = weights
+        self.m, self.v = (torch.zeros_like(weights.data) for _ in range(2))
+        self.beta1, self.beta2 = group["betas"]
+        self.eps = group["eps"]
+        self.n_steps = 0
+        self.last = torch.zeros(len(weights), dtype=torch.long)
+        """The last step that each row made; 0 until it has a gradient."""
+        self.sums = torch.zeros(1, 2, dtype=torch.double)
+        """W₁ and W₂ for each s."""
+        ages = torch.arange(_MEMORY, 0, -1)[:, None]
+        self.fading = torch.tensor([self.beta1 / math.sqrt(self.beta2), self.beta1 / self.beta2]).double() ** ages
+
+    def prepare(self, gradient: Tensor, group: dict[str, Any]) -> None:
+        """Make a step of the rows that have a gradient; torch's Adam has nothing left to do."""
+        summed = gradient.coalesce()
+        rows = summed.indices()[0]
+        self.catch_up(rows)
+        self._count_step(group["lr"])
+        values = summed.values()
+        m = self.m[rows].lerp_(values, 1 - self.beta1)
+        v = self.v[rows].mul_(self.beta2).addcmul_(values, values, value=1 - self.beta2)
+        self._keep(rows, m, v)
+        size = v.sqrt_().div_(math.sqrt(1 - self.beta2**self.n_steps)).add_(self.eps)
+        rate = group["lr"] / (1 - self.beta1**self.n_steps)
+        self.weights.data.index_add_(0, rows, m.div_(size), alpha=-rate)
+
+    def clear(self, gradient: Tensor) -> None:
+        """Nothing is left to forget."""
+
+    def catch_up(self, rows: Tensor | None) -> None:
+        """Make the steps that some rows missed, or all."""
+        rows = torch.arange(len(self.last)) if rows is None else torch.unique(rows)
+        last = self.last[rows]
+        is_late = (last > 0) & (last < self.n_steps)
+        if not is_late.any():
+            return
+        rows, last = rows[is_late], last[is_late]
+        m, v = self.m[rows], self.v[rows]
+        first, second = self.sums[last].to(m.dtype).T[:, :, None]
+        size = v.sqrt().addcmul_(second / first, torch.tensor(self.eps))
+        self.weights.data.index_add_(0, rows, (m * first).div_(size), alpha=-1)
+        n_missed = (self.n_steps - last)[:, None]
+        self._keep(rows, m.mul_(self.beta1**n_missed), v.mul_(self.beta2**n_missed))
+
+    def _keep(self, rows: Tensor, m: Tensor, v: Tensor) -> None:
+        """Keep moments that are those of now."""
+        self.m[rows] = m
+        self.v[rows] = v
+        self.last[rows] = self.n_steps
+
+    def _count_step(self, lr: float) -> None:
+        """Add the next step to the sums of those before it."""
+        self.n_steps += 1
+        n = self.n_steps
+        if n >= len(self.sums):
+            self.sums = torch.cat([self.sums, torch.zeros_like(self.sums)])
+        u = math.sqrt(1 - self.beta2**n)
+        start = max(n - _MEMORY, 0)
+        self.sums[start:n] += self.fading[start - n :] * torch.tensor([u, u**2]) * (lr / (1 - self.beta1**n))
