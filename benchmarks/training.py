@@ -44,7 +44,7 @@ Loop = tuple[Any, CoreTriplesFactory]
 
 N_ENTITIES, N_RELATIONS, DIM = 40_943, 11, 200
 BATCH, STOCK_NEGATIVES, SHARED_NEGATIVES = 512, 32, 128
-BARS = {"training": 8.0, "evaluation": 20.0, "growing": 1.03, "paper": 5.0, "moduli": 2.0}
+BARS = {"training": 8.0, "evaluation": 20.0, "growing": 1.03, "paper": 4.0, "moduli": 2.0}
 
 
 def main() -> None:

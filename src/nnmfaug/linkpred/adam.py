@@ -105,54 +105,59 @@ class _Waiting:
 
     def __init__(self, weights: Tensor, group: dict[str, Any]) -> None:
         self.weights = weights
-        self.m, self.v = (torch.zeros_like(weights.data) for _ in range(2))
-        self.beta1, self.beta2 = group["betas"]
+        self.moments = torch.zeros(len(weights), 2, *weights.shape[1:])
+        """m and v of each row, shape (rows, 2, d)."""
+        self.betas = torch.tensor(group["betas"], dtype=torch.double)
         self.eps = group["eps"]
         self.n_steps = 0
         self.last = torch.zeros(len(weights), dtype=torch.long)
-        """The last step that each row made; 0 until it has a gradient."""
+        """The step of which the moments of each row are; 0 until it has a gradient."""
         self.sums = torch.zeros(1, 2, dtype=torch.double)
         """W₁ and W₂ for each s."""
+        beta1, beta2 = group["betas"]
         ages = torch.arange(_MEMORY, 0, -1)[:, None]
-        self.fading = torch.tensor([self.beta1 / math.sqrt(self.beta2), self.beta1 / self.beta2]).double() ** ages
+        self.fading = torch.tensor([beta1 / math.sqrt(beta2), beta1 / beta2], dtype=torch.double) ** ages
+        self.rows, self.moments_now = torch.empty(0, dtype=torch.long), self.moments[:0]
+        """The rows that were looked up last, and their moments, which are not stored yet."""
 
     def prepare(self, gradient: Tensor, group: dict[str, Any]) -> None:
         """Make a step of the rows that have a gradient; torch's Adam has nothing left to do."""
         summed = gradient.coalesce()
         rows = summed.indices()[0]
-        self.catch_up(rows)
+        if not torch.equal(rows, self.rows):
+            self.catch_up(rows)
         self._count_step(group["lr"])
         values = summed.values()
-        m = self.m[rows].lerp_(values, 1 - self.beta1)
-        v = self.v[rows].mul_(self.beta2).addcmul_(values, values, value=1 - self.beta2)
-        self._keep(rows, m, v)
-        size = v.sqrt_().div_(math.sqrt(1 - self.beta2**self.n_steps)).add_(self.eps)
-        rate = group["lr"] / (1 - self.beta1**self.n_steps)
-        self.weights.data.index_add_(0, rows, m.div_(size), alpha=-rate)
+        beta1, beta2 = self.betas.tolist()
+        m, v = self.moments_now.unbind(1)
+        m.lerp_(values, 1 - beta1)
+        v.mul_(beta2).addcmul_(values, values, value=1 - beta2)
+        size = v.sqrt().div_(math.sqrt(1 - beta2**self.n_steps)).add_(self.eps)
+        rate = group["lr"] / (1 - beta1**self.n_steps)
+        self.weights.data.index_add_(0, rows, torch.div(m, size, out=size), alpha=-rate)
+        self._store()
 
     def clear(self, gradient: Tensor) -> None:
         """Nothing is left to forget."""
 
     def catch_up(self, rows: Tensor | None) -> None:
         """Make the steps that some rows missed, or all."""
+        self._store()
         rows = torch.arange(len(self.last)) if rows is None else torch.unique(rows)
         last = self.last[rows]
-        is_late = (last > 0) & (last < self.n_steps)
-        if not is_late.any():
-            return
-        rows, last = rows[is_late], last[is_late]
-        m, v = self.m[rows], self.v[rows]
-        first, second = self.sums[last].to(m.dtype).T[:, :, None]
-        size = v.sqrt().addcmul_(second / first, torch.tensor(self.eps))
+        now = self.moments[rows]
+        first, second = self.sums[last].to(now.dtype).T[:, :, None]
+        m, v = now.unbind(1)
+        size = v.sqrt().add_((self.eps * second / first).nan_to_num_(self.eps))  # a row may have missed nothing
         self.weights.data.index_add_(0, rows, (m * first).div_(size), alpha=-1)
-        n_missed = (self.n_steps - last)[:, None]
-        self._keep(rows, m.mul_(self.beta1**n_missed), v.mul_(self.beta2**n_missed))
+        fading = self.betas ** (self.n_steps - last)[:, None]
+        self.rows, self.moments_now = rows, now.mul_(fading[:, :, None].to(now.dtype))
 
-    def _keep(self, rows: Tensor, m: Tensor, v: Tensor) -> None:
-        """Keep moments that are those of now."""
-        self.m[rows] = m
-        self.v[rows] = v
-        self.last[rows] = self.n_steps
+    def _store(self) -> None:
+        """Store the moments of the rows that were looked up last."""
+        self.moments[self.rows] = self.moments_now
+        self.last[self.rows] = self.n_steps
+        self.rows, self.moments_now = self.rows[:0], self.moments_now[:0]
 
     def _count_step(self, lr: float) -> None:
         """Add the next step to the sums of those before it."""
@@ -160,6 +165,7 @@ class _Waiting:
         n = self.n_steps
         if n >= len(self.sums):
             self.sums = torch.cat([self.sums, torch.zeros_like(self.sums)])
-        u = math.sqrt(1 - self.beta2**n)
+        beta1, beta2 = self.betas.tolist()
+        u = math.sqrt(1 - beta2**n)
         start = max(n - _MEMORY, 0)
-        self.sums[start:n] += self.fading[start - n :] * torch.tensor([u, u**2]) * (lr / (1 - self.beta1**n))
+        self.sums[start:n] += self.fading[start - n :] * torch.tensor([u, u**2]) * (lr / (1 - beta1**n))
