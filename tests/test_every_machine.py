@@ -13,6 +13,7 @@ import hashlib
 import numpy as np
 import nnmfaug as na
 from nnmfaug.augmenters.nnmf.micro_clusters import micro_clusters
+from nnmfaug.evaluation.bootstrap import resample
 from nnmfaug.quality.holdout import refit
 from nnmfaug.quality.membership import fit_membership
 
@@ -40,13 +41,15 @@ show("slopes", membership.slopes)
 extra = na.Auto().fit(graph)
 show("probabilities", extra.confidence)
 show("likely triples", extra.triples)
+(resampled,) = resample([rng.normal(size=(5, 3000))], 500, seed=0)
+show("resampled means", resampled.means(0.95))
 """
 
 
-def test_factors_samples_and_probabilities_are_the_same_bits(tmp_path: Path) -> None:
+def test_factors_samples_probabilities_and_resamples_are_the_same_bits(tmp_path: Path) -> None:
     results = {name: run_on(machine, DIGESTS, folder=tmp_path) for name, machine in machines().items()}
     first = results.pop("this")
-    assert len(first.splitlines()) == 18
+    assert len(first.splitlines()) == 19
     assert results == dict.fromkeys(results, first)
 
 

@@ -25,6 +25,22 @@ def numbers(part: str) -> dict[str, Any]:
     return document
 
 
+def assert_close(document: Any, expected: Any) -> None:
+    """Compare documents; numbers may differ in the last digits, where they depend on the processor."""
+    if isinstance(expected, dict):
+        assert list(document) == list(expected)
+        for name, value in expected.items():
+            assert_close(document[name], value)
+    elif isinstance(expected, list):
+        assert len(document) == len(expected)
+        for one, other in zip(document, expected, strict=True):
+            assert_close(one, other)
+    elif isinstance(expected, float):
+        assert document == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    else:
+        assert document == expected
+
+
 def finished_cells(part: Part) -> list[Cell]:
     names = numbers(part)["cells"]
     return [cell for cell in CELLS if cell.name in names]
@@ -51,7 +67,7 @@ def test_the_numbers_are_those_of_the_runs(part: Part, tmp_path: Path) -> None:
         assert set(arms) == set(arms_of(part, cell, na.read_splits(cell.dataset).train))
         assert {len(runs) for runs in arms.values()} == {n_seeds}
     again = table1_data(results) if part == "table1" else figure_data(part, results)
-    assert json.loads(json.dumps(again)) == numbers(part)
+    assert_close(json.loads(json.dumps(again)), numbers(part))
 
 
 def test_no_result_is_a_quick_one() -> None:

@@ -12,6 +12,7 @@ more than once, which makes intervals wider, not narrower. docs/decisions/0007 h
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -25,7 +26,7 @@ from nnmfaug.core.parallel import blocks
 from nnmfaug.core.seeding import Stream, generator
 
 CELLS = 1 << 22
-"""Cells of one block of column weights: 16 MB, and as much again while they are drawn."""
+"""Cells of one block of column weights: 32 MB, and half as much again while they are drawn."""
 _BISECTIONS = 30
 """Steps of the search for a p-value; its bounds start at a ratio of at most n_resamples and end at about 1."""
 
@@ -130,19 +131,28 @@ def resample(tables: Sequence[Array], n_resamples: int, seed: int) -> list[Resam
 def _column_sums(deviations: Array, n_resamples: int, seed: int) -> Array:
     """Sum each row over the columns of each resample, shape (n_resamples, n_rows).
 
-    The values are deviations from the means of their rows, so single precision is enough.
+    Deviations are rounded to whole multiples of a small number. Sums of whole numbers below 2⁵³ are exact, so
+    BLAS, which adds in another order on another CPU, gives the same bits.
     """
     n_columns = deviations.shape[1]
-    transposed = np.ascontiguousarray(deviations.T, dtype=np.float32)
-    with threadpool_limits(1, "blas"):  # the same bits whatever the number of cores
-        sums = [weights @ transposed for weights in column_weights(n_columns, n_resamples, seed)]
-    return np.concatenate(sums).astype(np.float64)
+    unit = _unit(deviations)
+    multiples = np.ascontiguousarray(np.rint(deviations.T / unit))
+    with threadpool_limits(1, "blas"):  # more threads do not make it faster
+        sums = [weights @ multiples for weights in column_weights(n_columns, n_resamples, seed)]
+    return np.concatenate(sums) * unit
+
+
+def _unit(deviations: Array) -> float:
+    """Return a power of 2 of which a sum of as many deviations as there are columns is less than 2⁵³ multiples."""
+    largest = float(np.abs(deviations).max(initial=0.0))
+    _, exponent = math.frexp(largest * deviations.shape[1])
+    return math.ldexp(1.0, exponent - 52)
 
 
 def _decompose(row_means: Array, deviations: Array, weights: Array, n_columns: int) -> Resampled:
     """Split the deviations of each resample, shape (n_resamples, n_rows), into rows, columns and rest."""
     mean = row_means.mean()
-    by_rows = weights @ (row_means - mean)
+    by_rows = (weights * (row_means - mean)).sum(axis=1)
     by_columns = deviations.mean(axis=1)
     rest = (weights * deviations).sum(axis=1) - by_columns
     return Resampled((len(row_means), n_columns), float(mean), by_rows, by_columns, rest)
@@ -155,13 +165,13 @@ def row_weights(n: int, n_resamples: int, seed: int) -> Array:
     return np.asarray(counts / n)
 
 
-def column_weights(n: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.float32]]:
+def column_weights(n: int, n_resamples: int, seed: int) -> Iterator[Array]:
     """Yield how often each of n columns is in a resample, in blocks of shape (n_resamples of the block, n)."""
     rng = generator(seed, Stream.BOOTSTRAP_TRIPLES)
     for block in blocks(n_resamples, max(1, CELLS // n)):
         size = block.stop - block.start
         columns: NDArray[np.int32] = rng.integers(n, size=(size, n), dtype=np.int32)
-        weights = np.empty((size, n), dtype=np.float32)
+        weights = np.empty((size, n))
         for i in range(size):  # one resample at a time stays in the cache
             weights[i] = np.bincount(columns[i], minlength=n)
         yield weights
