@@ -13,7 +13,9 @@ import nnmfaug as na
 from nnmfaug.evaluation.runs import by_arm
 from nnmfaug.experiments.reproduce import Cell, Part, arms_of, cells_of, default_seeds, run_cell
 from nnmfaug.linkpred import LinkPredictor
+from nnmfaug.reports.findings import findings
 from nnmfaug.reports.reproduction import figure_data, table1_data, table2_data
+from nnmfaug.reports.tables import as_markdown
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 PARTS: tuple[Part, ...] = ("table1", "figure1a", "figure1b", "figure1c")
@@ -68,6 +70,10 @@ def test_the_numbers_are_those_of_the_runs(part: Part, tmp_path: Path) -> None:
         assert {len(runs) for runs in arms.values()} == {n_seeds}
     again = table1_data(results) if part == "table1" else figure_data(part, results)
     assert_close(json.loads(json.dumps(again)), numbers(part))
+    if part == "table1":
+        for stem, (table, data) in findings(results).items():
+            assert_close(json.loads(json.dumps(data)), numbers(stem))
+            assert as_markdown(table) == (RESULTS / f"{stem}.md").read_text()
 
 
 def test_no_result_is_a_quick_one() -> None:

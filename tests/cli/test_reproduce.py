@@ -10,6 +10,7 @@ import pytest
 import nnmfaug as na
 from nnmfaug.experiments import reproduce
 from nnmfaug.experiments.reproduce import Cell, Part
+from nnmfaug.reports import findings
 from tests.cli.commands import run
 from tests.evaluation.toy_runs import toy_runs
 from tests.reports.test_reproduction import runs_of
@@ -22,9 +23,10 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Part, str, int]]:
 
     def run_cell(part: Part, cell: Cell, *, n_seeds: int, folder: Path, quick: bool) -> list[na.Run]:  # noqa: ARG001
         cells.append((part, cell.name, n_seeds))
-        return toy_runs({"baseline": 0.0, "nnmf": 0.0}) if part == "table1" else runs_of(part, {}, {})
+        return toy_runs({"baseline": 0.0, "nnmf": 0.0}, n=201) if part == "table1" else runs_of(part, {}, {})
 
     monkeypatch.setattr(reproduce, "run_cell", run_cell)
+    monkeypatch.setattr(findings, "read_splits", lambda _: na.read_splits("nations"))  # has 201 test triples
     return cells
 
 
@@ -35,7 +37,9 @@ def test_table_1_is_written_in_four_formats(tmp_path: Path, trained: list[tuple[
     assert [(part, name) for part, name, _ in trained] == [("table1", name) for name in names]
     assert "0.1597" in done.stdout
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
-        f"table1.{ending}" for ending in ("csv", "json", "md", "tex")
+        f"{stem}.{ending}"
+        for stem in ("baselines", "controls", "degrees", "gains", "generated", "table1")
+        for ending in ("csv", "json", "md", "tex")
     ]
     cells = json.loads((tmp_path / "out" / "table1.json").read_text())["cells"]
     assert list(cells) == names

@@ -209,13 +209,19 @@ def _plain(searches: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _write_table1(results: Results, folder: Path, *, quick: bool) -> Written:
+    """Write Table 1, and the small tables of what it says."""
+    from nnmfaug.reports.findings import findings
     from nnmfaug.reports.reproduction import make_table1, table1_data
     from nnmfaug.reports.tables import write_table
 
     data = table1_data(results, quick=quick)
     result = make_table1(results, quick=quick)
     write_table(result, data, folder, "table1")
-    return data, result, [_where(folder, "table1", TABLE_ENDINGS)]
+    lines = [_where(folder, "table1", TABLE_ENDINGS)]
+    for stem, (small_table, small_data) in findings(results, quick=quick).items():
+        write_table(small_table, small_data, folder, stem)
+        lines.append(_where(folder, stem, TABLE_ENDINGS))
+    return data, result, lines
 
 
 def _table2(datasets: Sequence[DataSet], folder: Path, show: Show) -> dict[str, Any]:
