@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,11 @@ from nnmfaug.reports.findings import findings
 from nnmfaug.reports.reproduction import figure_data, table1_data, table2_data
 from nnmfaug.reports.tables import as_markdown
 
-RESULTS = Path(__file__).parents[1] / "docs" / "results"
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "docs" / "results"
+COMBINED = ROOT / "benchmarks" / "results" / "combined"
+PAGE = ROOT / "docs" / "reproduction.md"
+README = ROOT / "README.md"
 PARTS: tuple[Part, ...] = ("table1", "figure1a", "figure1b", "figure1c")
 CELLS = cells_of("table1", ["dl50a", "wn18rr"], ["transe", "rotate"], ["paper", "paper-tuned", "strong"])
 
@@ -85,11 +90,54 @@ def test_table_2_is_that_of_the_data_sets() -> None:
     assert table2_data(splits) == numbers("table2")
 
 
-def test_the_page_has_the_rows_and_sentences_of_the_results() -> None:
-    page = (RESULTS.parent / "reproduction.md").read_text()
-    for part in ("table1", "table2"):
-        rows = [line for line in (RESULTS / f"{part}.md").read_text().splitlines() if line.startswith("|")]
-        assert len(rows) > 4
-        assert not [row for row in rows if row not in page]
+def rows_of(stem: str) -> list[str]:
+    return [line for line in (RESULTS / f"{stem}.md").read_text().splitlines() if line.startswith("|")]
+
+
+@pytest.mark.parametrize(
+    ("page", "stems"), [(PAGE, ("gains", "baselines", "controls", "table2")), (README, ("gains",))]
+)
+def test_a_page_has_the_rows_of_the_results(page: Path, stems: tuple[str, ...]) -> None:
+    text = page.read_text()
+    for stem in stems:
+        assert len(rows_of(stem)) > 2
+        assert not [row for row in rows_of(stem) if row not in text]
+
+
+def test_the_page_has_the_sentences_of_the_figures() -> None:
+    text = PAGE.read_text()
     for part in ("figure1a", "figure1b"):
-        assert all(cell["sentence"] in page for cell in numbers(part)["cells"].values())
+        assert all(cell["sentence"] in text for cell in numbers(part)["cells"].values())
+
+
+def numbers_in(text: str) -> set[str]:
+    """Numbers with a point or a comma, and percentages; a minus sign is a hyphen."""
+    return set(re.findall(r"(?<![\w.,-])[+-]?\d*[.,]\d+%?|\d+%", text.replace("\N{MINUS SIGN}", "-")))
+
+
+def test_every_number_of_the_page_stands_in_a_result() -> None:
+    results = " ".join(path.read_text() for path in RESULTS.glob("*.md"))
+    results += " ".join(
+        cell["sentence"] for part in ("figure1a", "figure1b") for cell in numbers(part)["cells"].values()
+    )
+    shown = numbers_in(PAGE.read_text())
+    assert len(shown) > 50
+    assert shown <= numbers_in(results)
+
+
+def test_the_table_of_the_readme_has_the_numbers_of_the_comparisons() -> None:
+    rows = [line.strip("| ").split(" | ") for line in README.read_text().splitlines() if " seeds | " in line]
+    assert len(rows) == 10
+    for name, *cells in rows:
+        dataset, model, seeds = re.fullmatch(r"(.*), (.*), (\d) seeds", name).groups()  # type: ignore[union-attr]
+        document = json.loads((COMBINED / f"{dataset}-{model}.json".lower()).read_text())["filtered"]
+        assert len(document["seeds"]) == int(seeds)
+        assert cells == [cell_of(document, arm) for arm in ("baseline", "auto", "rules-alone", "combined")]
+
+
+def cell_of(document: dict[str, Any], arm: str) -> str:
+    """Mean MRR of an arm, bold if it is better than the baseline."""
+    mrr = next(each["means"]["mrr"] for each in document["summaries"] if each["arm"] == arm)
+    verdicts = [row["verdict"] for row in document["rows"] if (row["arm"], row["metric"]) == (arm, "mrr")]
+    text = f"{mrr:.3f}".removeprefix("0")
+    return f"**{text}**" if verdicts == ["better"] else text
