@@ -31,15 +31,14 @@ class OneLookupTrainingLoop(NNMFAugTrainingLoop):
         negatives = batch["negatives"][start:stop].to(model.device)
         weights = {name: x[start:stop].to(model.device) for name, x in batch.items() if name.endswith("weights")}
         scores = _score_triples(model, torch.cat([positives, negatives.flatten(0, 1)]))
-        loss: Tensor = self.loss.process_slcwa_scores(
+        loss: Tensor = self.loss.process_slcwa_scores(  # no regularisation: a link predictor has none
             positive_scores=scores[: len(positives), None],
             negative_scores=scores[len(positives) :].view(negatives.shape[:-1]),
             label_smoothing=label_smoothing,
             num_entities=model.num_entities,
             **weights,
         )
-        total: Tensor = loss + model.collect_regularization_term()
-        return total
+        return loss
 
 
 def _score_triples(model: ERModel[Any, Any, Any], triples: Tensor) -> Tensor:
