@@ -81,6 +81,15 @@ def test_long_cells_have_three_seeds_unless_told_otherwise(
     assert {n for _, _, n in trained} == {4}
 
 
+def test_cells_whose_settings_nobody_searched_are_left_out(
+    tmp_path: Path, trained: list[tuple[Part, str, int]]
+) -> None:
+    done = run("reproduce", "table1", "--datasets", "wn18rr", "--models", "transe", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0
+    assert [name for _, name, _ in trained] == ["wn18rr-transe-paper", "wn18rr-transe-strong"]
+    assert "left out: wn18rr-transe-paper-tuned: nobody has searched" in done.stderr
+
+
 def test_json_alone_is_printed_if_it_is_asked_for(tmp_path: Path, trained: list[tuple[Part, str, int]]) -> None:
     done = run("reproduce", "all", "--datasets", "dl50a", "-o", "out", "--json", cwd=tmp_path)
     assert list(json.loads(done.stdout)) == ["table1", "table2", "figure1a", "figure1b", "figure1c"]
@@ -93,6 +102,7 @@ def test_json_alone_is_printed_if_it_is_asked_for(tmp_path: Path, trained: list[
         (("table1", "--datasets", "dl50"), "--datasets: unknown name 'dl50'; did you mean 'dl50a'?"),
         (("figure1c", "--models", "transe"), "figure1c has no such model: leave out --models"),
         (("table1", "--seeds", "1"), "--seeds"),
+        (("table1", "--datasets", "wn18rr", "--settings", "paper-tuned"), "nnmfaug reproduce tune does"),
     ],
 )
 def test_what_does_not_exist_is_refused(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:

@@ -103,7 +103,9 @@ def reproduce(
         )
         if each == "tune":
             numbers[each] = _tune(cells, folder, show, quick=quick)
-        elif each == "search":
+            continue
+        cells = _searched(cells)
+        if each == "search":
             numbers[each] = _search(cells, folder, show, quick=quick)
         else:
             numbers[each] = _run(each, cells, folder, seeds, show, quick=quick)
@@ -129,6 +131,18 @@ def _cells(
         msg = f"{part} has no such model: leave out --models"
         raise ValueError(msg)
     return cells
+
+
+def _searched(cells: Sequence[Cell]) -> list[Cell]:
+    """Return the cells whose settings are known, and say which are left out."""
+    names = ", ".join(cell.name for cell in cells if not cell.is_searched)
+    message = f"{names}: nobody has searched settings near the paper's baseline yet; nnmfaug reproduce tune does"
+    searched = [cell for cell in cells if cell.is_searched]
+    if not searched:
+        raise ValueError(message)
+    if names:
+        say(f"left out: {message}")
+    return searched
 
 
 def _run(

@@ -28,6 +28,7 @@ from nnmfaug.experiments.runner import run_experiment
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.io.layouts import read_splits
 from nnmfaug.linkpred import LinkPredictor, TrainOptions
+from nnmfaug.linkpred.presets import is_tuned
 from nnmfaug.linkpred.schedule import Constant, Polynomial, Schedule
 
 Part = Literal["table1", "figure1a", "figure1b", "figure1c"]
@@ -71,8 +72,16 @@ class Cell:
     @property
     def predictor(self) -> LinkPredictor:
         """The model and how it is trained."""
-        preset = self.model if self.setting == "strong" else f"{self.model}-{self.setting}"
-        return LinkPredictor.preset(preset, self.dataset)
+        return LinkPredictor.preset(self._preset, self.dataset)
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether its settings are known: those of ``paper-tuned`` have to be searched for each data set."""
+        return self.setting != "paper-tuned" or is_tuned(self._preset, self.dataset)
+
+    @property
+    def _preset(self) -> str:
+        return self.model if self.setting == "strong" else f"{self.model}-{self.setting}"
 
 
 @dataclass(frozen=True)
