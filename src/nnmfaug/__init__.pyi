@@ -70,6 +70,7 @@ from .graph.knowledge_graph import KnowledgeGraph as KnowledgeGraph
 from .graph.read_report import ReadReport as ReadReport
 from .graph.splits import Splits as Splits
 from .graph.splitting import split as split
+from .graph.synthetic import PlantedRule as PlantedRule, SyntheticWorld as SyntheticWorld, synthesize as synthesize
 from .graph.vocabulary import Vocabulary as Vocabulary
 from .io import (
     Limits as Limits,

@@ -21,6 +21,7 @@ COMMANDS = (
     "compare",
     "predict",
     "reproduce",
+    "synthesize",
     "datasets",
 )
 

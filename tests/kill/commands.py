@@ -93,5 +93,11 @@ COMMANDS = (
             ("runs/comparison.json",),
         ),
     ),
+    Command(
+        "synthesize",
+        ("synthesize", "--entities", "100", "--triples", "500", "--relations", "6", "-o", "s.nt", "--overwrite"),
+        (("s.nt", "s.missing.nt", "s.nt.json"),),
+        ("synthesize", "--entities", "100", "--triples", "400", "--relations", "6", "-o", "s.nt"),
+    ),
     Command("fetch", ("datasets", "fetch", "dl50a"), (("cache/nnmfaug/dL50a.tgz",),)),
 )

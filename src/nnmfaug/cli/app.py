@@ -19,6 +19,7 @@ from nnmfaug.cli.quality import estimate
 from nnmfaug.cli.reading import reads
 from nnmfaug.cli.reproduce import reproduce
 from nnmfaug.cli.rules import rules
+from nnmfaug.cli.synthesize import synthesize
 
 app = typer.Typer(
     name="nnmfaug",
@@ -35,6 +36,7 @@ for command in (stats, split, convert, augment, rules, estimate, compare):
     app.command()(reads(command))
 app.command()(predict)
 app.command()(reproduce)
+app.command()(synthesize)
 app.add_typer(datasets_app, name="datasets")
 
 MISNAMED = (

@@ -95,7 +95,7 @@ def convert(
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Convert triples to another format, or splits to another layout."""
+    """Convert triples to another format, or splits to a layout."""
     if _names_file(target):
         check_files([target], overwrite=overwrite)
     else:

@@ -67,7 +67,7 @@ def estimate(
     ] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Estimate how many generated triples are true, from train alone.
+    """Estimate from train how many generated triples are true.
 
     If there are valid and test triples, the fraction that confirms the generated ones is reported, not used.
     """

@@ -39,6 +39,10 @@ class Stream(IntEnum):
     """Settings that a search tries."""
     HOLDOUT = 0xCA1
     """Triples held out to estimate precision."""
+    SYNTHETIC = 0x5717
+    """True triples of a synthetic graph."""
+    SYNTHETIC_MISSING = 0x5718
+    """True triples that a synthetic graph lacks."""
     DUPLICATE = 0xD0B1E
     """Train triples that the control Duplicate repeats."""
 

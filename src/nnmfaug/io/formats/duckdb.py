@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from nnmfaug.core.arrays import Ids
 from nnmfaug.core.errors import DataError
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.read_report import ReadReport, Reject
@@ -132,14 +133,49 @@ def write_parquet(graph: KnowledgeGraph, path: Path) -> None:
             shutil.copyfileobj(source, target)  # copyfile would blame the source for a full disk
 
 
+def write_numbered_parquet(
+    blocks: Iterable[Ids], relations: Sequence[str], prefix: str, width: int, path: Path
+) -> None:
+    """Write triples of ids, shape (n, 3), block by block, as text columns head, relation and tail.
+
+    Parameters
+    ----------
+    relations
+        The names of the relations.
+    prefix, width
+        Entity 7 is named ``e007`` for the prefix "e" and the width 3.
+    """
+    with scratch_folder() as scratch:
+        table = scratch / "table.parquet"
+        with _spilling(scratch) as db:
+            db.execute("SET threads = 1")  # one thread, one order of row groups, the same bytes
+            db.execute(f"ATTACH '{_quoted(scratch / 'ids')}' AS disk")
+            db.execute("CREATE TABLE disk.ids (h INTEGER, r INTEGER, t INTEGER)")
+            for block in blocks:
+                db.register("block", dict(zip("hrt", block.T, strict=True)))
+                db.execute("INSERT INTO disk.ids SELECT h, r, t FROM block")
+            db.register("names", {"r": np.arange(len(relations)), "name": np.array(relations, dtype=object)})
+            name = f"'{prefix}' || lpad({{}}::VARCHAR, {width}, '0')"
+            db.execute(
+                f"""COPY (SELECT {name.format("h")} AS head, name::VARCHAR AS relation, {name.format("t")} AS tail
+                    FROM disk.ids JOIN names USING (r) ORDER BY disk.ids.rowid)
+                    TO '{_quoted(table)}' (FORMAT parquet, COMPRESSION zstd)"""
+            )
+        with table.open("rb") as source, path.open("wb") as target:
+            shutil.copyfileobj(source, target)
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")
+
+
 def _write_table(columns: dict[str, NDArray[np.object_]], path: Path) -> None:
-    target = str(path).replace("'", "''")
     with _spilling(path.parent) as db:
         db.register("named", columns)
         db.execute("SET threads = 1")  # one thread, one order of row groups, the same bytes
         db.execute(
             "COPY (SELECT head::VARCHAR AS head, relation::VARCHAR AS relation, tail::VARCHAR AS tail"
-            f" FROM named) TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
+            f" FROM named) TO '{_quoted(path)}' (FORMAT parquet, COMPRESSION zstd)"
         )
 
 
