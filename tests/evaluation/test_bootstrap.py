@@ -26,6 +26,14 @@ def test_a_resample_is_the_mean_over_the_rows_and_columns_drawn() -> None:
             assert each.means()[b] == pytest.approx(np.mean(slow), rel=1e-6, abs=1e-5 * table.std())
 
 
+def test_the_bits_of_a_table_do_not_depend_on_the_others() -> None:
+    rng = np.random.default_rng(3)
+    small, large = rng.normal(size=(3, 50)), 1e9 * rng.normal(size=(3, 50))
+    (alone,) = resample([small], 100, seed=0)
+    together, _ = resample([small, large], 100, seed=0)
+    assert np.array_equal(alone.means(0.95), together.means(0.95))
+
+
 def test_expanded_means_have_wider_rows_and_columns_and_nothing_else() -> None:
     table = np.random.default_rng(2).normal(size=(4, 6))
     (resampled,) = resample([table], 200, seed=0)

@@ -132,3 +132,14 @@ class TestDropout:
         assert torch.equal(numbers[kept], 2 * whole[kept])  # parts of a complex number drop by themselves
         embedding.p = 0.0
         assert torch.equal(embedding(indices), x)
+
+    @pytest.mark.parametrize("dtype", [torch.float, torch.cfloat])
+    def test_constraints_are_those_of_all_weights(self, dtype: torch.dtype) -> None:
+        torch.manual_seed(0)
+        embedding = DropoutEmbedding(0.5, sparse=False, max_id=30, shape=20, dtype=dtype, constrainer="normalize")
+        embedding.train()
+        embedding.post_parameter_update()
+        embedding.eval()
+        x = embedding()
+        torch.testing.assert_close(x.norm(dim=1).abs(), torch.ones(30))
+        assert (x != 0).all()

@@ -18,6 +18,7 @@ from torch.nn import functional
 import nnmfaug as na
 from nnmfaug.experiments.existing import LATER
 from nnmfaug.io import to_pykeen
+from nnmfaug.linkpred import adam
 from nnmfaug.linkpred.models import make_model
 from nnmfaug.linkpred.one_lookup import OneLookupTrainingLoop
 from nnmfaug.linkpred.stopping import spread
@@ -161,6 +162,21 @@ def test_the_start_has_the_ranges_of_pykg2vec(splits: na.Splits, paper: na.LinkP
     if paper.model == "rotate":
         angles = model.relation_representations[0]().angle()
         assert 0.98 * math.pi < angles.abs().max() <= math.pi
+
+
+@pytest.mark.parametrize("preset", ["transe-paper", "rotate-paper"])
+def test_rows_that_wait_end_with_the_weights_of_rows_that_do_not(
+    preset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    splits = na.split(na.synthesize(600, 2_000, 6, seed=0).given, valid=0.1, test=0.1, seed=0)
+    paper = replace(na.LinkPredictor.preset(preset), epochs=2, batch_size=8, negatives=2, dim=8)
+    tables = []
+    for many in (1, 10**9):
+        monkeypatch.setattr(adam, "_MANY_ROWS", many)
+        tables.append(weights_of(paper.train(splits, options=na.TrainOptions(evaluate_every=1, threads=1)).model))
+    (waiting, _), (moving, _) = tables
+    assert (waiting - moving).abs().median() < 1e-5
+    assert not torch.equal(waiting, moving), "rows did wait"
 
 
 # negatives

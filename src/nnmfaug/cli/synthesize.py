@@ -40,9 +40,9 @@ def synthesize(
 ) -> None:
     """Generate a graph whose true triples and rules are known.
 
-    It may be of any size. Few entities have most triples, relations have types, and half of the relations follow from others by rules of
-    known confidence. For big.tsv, the true triples that it lacks are in big.missing.tsv, and the rules in
-    big.tsv.json. Memory depends on the largest relation.
+    It may be of any size: memory depends on the largest relation. Few entities have most triples, relations have
+    types, and half of the relations follow from others by rules of known confidence. For big.tsv, the true triples
+    that it lacks are in big.missing.tsv, and the rules in big.tsv.json.
     """
     check_writable(out)
     check_files(synthetic_files(out), overwrite=overwrite)

@@ -12,7 +12,6 @@ more than once, which makes intervals wider, not narrower. docs/decisions/0007 h
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -131,22 +130,22 @@ def resample(tables: Sequence[Array], n_resamples: int, seed: int) -> list[Resam
 def _column_sums(deviations: Array, n_resamples: int, seed: int) -> Array:
     """Sum each row over the columns of each resample, shape (n_resamples, n_rows).
 
-    Deviations are rounded to whole multiples of a small number. Sums of whole numbers below 2⁵³ are exact, so
-    BLAS, which adds in another order on another CPU, gives the same bits.
+    The deviations of a row are rounded to whole multiples of a small number. Sums of whole numbers below 2⁵³ are
+    exact, so BLAS, which adds in another order on another CPU, gives the same bits.
     """
     n_columns = deviations.shape[1]
-    unit = _unit(deviations)
-    multiples = np.ascontiguousarray(np.rint(deviations.T / unit))
+    units = _units(deviations)
+    multiples = np.ascontiguousarray(np.rint(deviations.T / units))
     with threadpool_limits(1, "blas"):  # more threads do not make it faster
         sums = [weights @ multiples for weights in column_weights(n_columns, n_resamples, seed)]
-    return np.concatenate(sums) * unit
+    return np.asarray(np.concatenate(sums) * units)
 
 
-def _unit(deviations: Array) -> float:
-    """Return a power of 2 of which a sum of as many deviations as there are columns is less than 2⁵³ multiples."""
-    largest = float(np.abs(deviations).max(initial=0.0))
-    _, exponent = math.frexp(largest * deviations.shape[1])
-    return math.ldexp(1.0, exponent - 52)
+def _units(deviations: Array) -> Array:
+    """Return a power of 2 for each row, of which a sum over all columns is less than 2⁵³ multiples."""
+    largest = np.abs(deviations).max(axis=1, initial=0.0)
+    _, exponents = np.frexp(largest * deviations.shape[1])
+    return np.asarray(np.ldexp(1.0, exponents - 52))
 
 
 def _decompose(row_means: Array, deviations: Array, weights: Array, n_columns: int) -> Resampled:

@@ -8,24 +8,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import product
 from typing import Any
 
 import torch
 from torch import Tensor, optim
 
+from nnmfaug.core.checks import require
+
 _MANY_ROWS = 8
 """Rows wait if the table has so many times the rows of a step, or more; otherwise one pass over all is faster."""
 _ATTRIBUTE = "waiting_rows"
 """Where a table keeps what its rows wait for."""
-_MEMORY = 400
-"""Number of steps after which a gradient moves nothing any more: it has lost a factor of 10¹⁸."""
+_NOTHING = 1e-18
+"""A gradient that has faded to this fraction moves nothing any more."""
+_ABSENT = ("weight_decay", "amsgrad", "maximize")
+"""Options of torch's Adam that are not here."""
 
 
 class TableAdam(optim.Adam):
     """Adam for sparse gradients of tables, equal to torch's Adam for dense ones up to rounding.
 
     The rows of a small table are moved at every step. In a large table a row waits until it is looked up:
-    :func:`catch_up` then makes the steps that it missed at once.
+    :func:`catch_up` then makes the steps that it missed at once, up to rounding and to first order in ε. Before
+    weights are used in any other way, :func:`finish` makes all of them.
 
     Examples
     --------
@@ -39,11 +45,16 @@ class TableAdam(optim.Adam):
 
     def __init__(self, params: Iterable[Tensor], **kwargs: Any) -> None:  # noqa: ANN401  # Adam's own
         super().__init__(params, **kwargs)
+        for group, name in product(self.param_groups, _ABSENT):
+            require(not group[name], f"{name}={group[name]}: TableAdam does not have it")
+        for beta1, beta2 in (group["betas"] for group in self.param_groups):
+            require(beta1 < beta2, f"betas=({beta1}, {beta2}): the first must be below the second")
         self._tables: dict[Tensor, _Summed | _Waiting] = {}
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> Any:  # noqa: ANN401  # torch's
-        """Make a step."""
+        """Make a step; a closure is refused."""
+        require(closure is None, "TableAdam takes no closure")
         groups = [(each, group) for group in self.param_groups for each in group["params"]]
         sparse = [(each, group) for each, group in groups if each.grad is not None and each.grad.is_sparse]
         gradients: dict[Tensor, Any] = {each: each.grad for each, _ in sparse}
@@ -51,11 +62,15 @@ class TableAdam(optim.Adam):
             if weights not in self._tables:
                 self._tables[weights] = _make_table(weights, gradients[weights], group)
             weights.grad = self._tables[weights].prepare(gradients[weights], group)
-        loss = super().step(closure)
+        super().step()
         for weights, gradient in gradients.items():
             self._tables[weights].clear(gradient)
             weights.grad = None
-        return loss
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state of torch's Adam; that of tables cannot be saved."""
+        require(not self._tables, "TableAdam: the state of tables cannot be saved")
+        return super().state_dict()
 
 
 def catch_up(weights: Tensor, rows: Tensor | None = None) -> None:
@@ -68,9 +83,17 @@ def catch_up(weights: Tensor, rows: Tensor | None = None) -> None:
         table.catch_up(rows)
 
 
+def finish(weights: Tensor) -> None:
+    """Make the steps that all rows of a table missed; nothing waits any more."""
+    catch_up(weights)
+    if hasattr(weights, _ATTRIBUTE):
+        delattr(weights, _ATTRIBUTE)
+
+
 def _make_table(weights: Tensor, gradient: Tensor, group: dict[str, Any]) -> _Summed | _Waiting:
     n_rows = gradient._indices().shape[1]  # noqa: SLF001  # not coalesced
-    if len(weights) < _MANY_ROWS * n_rows:
+    finish(weights)  # an earlier optimiser may have left steps to make
+    if weights.ndim != 2 or len(weights) < _MANY_ROWS * n_rows:
         return _Summed(weights)
     table = _Waiting(weights, group)
     setattr(weights, _ATTRIBUTE, table)
@@ -104,20 +127,23 @@ class _Waiting:
     """
 
     def __init__(self, weights: Tensor, group: dict[str, Any]) -> None:
+        place = weights.device
+        n_rows, width = weights.shape
         self.weights = weights
-        self.moments = torch.zeros(len(weights), 2, *weights.shape[1:])
-        """m and v of each row, shape (rows, 2, d)."""
-        self.betas = torch.tensor(group["betas"], dtype=torch.double)
+        self.moments = torch.zeros(n_rows, 2, width, dtype=weights.dtype, device=place)
+        """m and v of each row."""
+        self.betas = torch.tensor(group["betas"], dtype=torch.double, device=place)
         self.eps = group["eps"]
         self.n_steps = 0
-        self.last = torch.zeros(len(weights), dtype=torch.long)
+        self.last = torch.zeros(n_rows, dtype=torch.long, device=place)
         """The step of which the moments of each row are; 0 until it has a gradient."""
         self.sums = torch.zeros(1, 2, dtype=torch.double)
         """W₁ and W₂ for each s."""
         beta1, beta2 = group["betas"]
-        ages = torch.arange(_MEMORY, 0, -1)[:, None]
+        memory = math.ceil(math.log(_NOTHING) / math.log(beta1 / beta2)) if beta1 else 1
+        ages = torch.arange(memory, 0, -1)[:, None]
         self.fading = torch.tensor([beta1 / math.sqrt(beta2), beta1 / beta2], dtype=torch.double) ** ages
-        self.rows, self.moments_now = torch.empty(0, dtype=torch.long), self.moments[:0]
+        self.rows, self.moments_now = self.last[:0], self.moments[:0]
         """The rows that were looked up last, and their moments, which are not stored yet."""
 
     def prepare(self, gradient: Tensor, group: dict[str, Any]) -> None:
@@ -143,15 +169,15 @@ class _Waiting:
     def catch_up(self, rows: Tensor | None) -> None:
         """Make the steps that some rows missed, or all."""
         self._store()
-        rows = torch.arange(len(self.last)) if rows is None else torch.unique(rows)
+        rows = torch.arange(len(self.last), device=self.last.device) if rows is None else torch.unique(rows)
         last = self.last.index_select(0, rows)  # several times as fast as self.last[rows]
         now = self.moments.index_select(0, rows)
-        first, second = self.sums[last].to(now.dtype).T[:, :, None]
+        first, second = self.sums[last.cpu()].to(now).T[:, :, None]
         m, v = now.unbind(1)
         size = v.sqrt().add_((self.eps * second / first).nan_to_num_(self.eps))  # a row may have missed nothing
         self.weights.data.index_add_(0, rows, (m * first).div_(size), alpha=-1)
         fading = self.betas ** (self.n_steps - last)[:, None]
-        self.rows, self.moments_now = rows, now.mul_(fading[:, :, None].to(now.dtype))
+        self.rows, self.moments_now = rows, now.mul_(fading[:, :, None].to(now))
 
     def _store(self) -> None:
         """Store the moments of the rows that were looked up last."""
@@ -167,5 +193,7 @@ class _Waiting:
             self.sums = torch.cat([self.sums, torch.zeros_like(self.sums)])
         beta1, beta2 = self.betas.tolist()
         u = math.sqrt(1 - beta2**n)
-        start = max(n - _MEMORY, 0)
-        self.sums[start:n] += self.fading[start - n :] * torch.tensor([u, u**2]) * (lr / (1 - beta1**n))
+        start = max(n - len(self.fading), 0)
+        self.sums[start:n] += (
+            self.fading[start - n :] * torch.tensor([u, u**2], dtype=torch.double) * (lr / (1 - beta1**n))
+        )

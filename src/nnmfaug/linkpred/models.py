@@ -106,6 +106,12 @@ class DropoutEmbedding(Embedding):
             return torch.view_as_complex(_drop(torch.view_as_real(x), self.p))
         return _drop(x, self.p)
 
+    def post_parameter_update(self) -> None:
+        """Apply constraints to the weights themselves; PyKEEN would apply them to what dropout leaves."""
+        p, self.p = self.p, 0.0
+        super().post_parameter_update()  # type: ignore[no-untyped-call]
+        self.p = p
+
 
 def _drop(x: Tensor, p: float) -> Tensor:
     """Dropout with p rounded to a multiple of 1/256.

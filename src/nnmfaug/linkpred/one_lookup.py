@@ -8,6 +8,7 @@ import torch
 from pykeen.models import ERModel
 from torch import Tensor
 
+from nnmfaug.core.checks import require
 from nnmfaug.linkpred.growing import NNMFAugTrainingLoop
 from nnmfaug.linkpred.shared_negatives import score
 
@@ -24,8 +25,11 @@ class OneLookupTrainingLoop(NNMFAugTrainingLoop):
         start: int,
         stop: int,
         label_smoothing: float = 0.0,
-        slice_size: int | None = None,  # noqa: ARG002  # PyKEEN's sLCWA cannot slice either
+        slice_size: int | None = None,
     ) -> Tensor:
+        require(
+            slice_size is None and "masks" not in batch, "there is no slicing, and no filter of negatives, here"
+        )
         model: Any = self.model
         positives = batch["positives"][start:stop].to(model.device)
         negatives = batch["negatives"][start:stop].to(model.device)

@@ -193,7 +193,8 @@ class TrainOptions:
     Parameters
     ----------
     evaluate_every
-        Number of epochs between evaluations on valid; None disables them.
+        Number of epochs between evaluations on valid; None disables them. They may change the last digits of
+        weights, since Adam then moves rows earlier that wait.
     threads
         Number of torch threads; the last digits of weights depend on it. Default: 2.
     device

@@ -22,7 +22,7 @@ from nnmfaug.evaluation.metrics import summary
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.splits import Splits
 from nnmfaug.io import to_pykeen
-from nnmfaug.linkpred.adam import catch_up
+from nnmfaug.linkpred.adam import finish
 from nnmfaug.linkpred.models import make_loss, make_model, make_optimizer
 from nnmfaug.linkpred.one_lookup import OneLookupTrainingLoop
 from nnmfaug.linkpred.ranking import ModelScores, rank
@@ -59,7 +59,7 @@ def train(settings: LinkPredictor, splits: Splits, data: TrainingSet, seed: int,
         loop = _make_loop(settings, model, factory, data)
         losses = _run(loop, settings, factory, [stop, watch])  # the curve has the last epoch, whichever it is
         for weights in model.parameters():
-            catch_up(weights)
+            finish(weights)
     seconds = time.perf_counter() - started - watch.seconds
     spent = {"train": seconds, "curve": watch.seconds}
     return Trained(settings, model, known, tuple(losses), tuple(watch.curve), spent, data.hidden)
