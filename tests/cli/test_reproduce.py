@@ -90,6 +90,35 @@ def test_cells_whose_settings_nobody_searched_are_left_out(
     assert "left out: wn18rr-transe-paper-tuned: nobody has searched" in done.stderr
 
 
+def test_all_leaves_out_figures_that_have_no_such_model(
+    tmp_path: Path, trained: list[tuple[Part, str, int]]
+) -> None:
+    narrow = ("--datasets", "dl50a", "--models", "rotate", "--settings", "paper")
+    done = run("reproduce", "all", *narrow, "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [part for part, _, _ in trained] == ["table1", "figure1c"]
+
+
+def test_other_finished_cells_keep_their_seeds(
+    tmp_path: Path, trained: list[tuple[Part, str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished = {("dl50a-rotate-paper", 5)}
+    monkeypatch.setattr(reproduce, "is_finished", lambda _, cell, n_seeds, **__: (cell.name, n_seeds) in finished)
+    narrow = ("--datasets", "dl50a", "--models", "transe", "--settings", "strong", "--seeds", "3")
+    run("reproduce", "table1", *narrow, "-o", "out", cwd=tmp_path)
+    assert {(name, n) for _, name, n in trained} == {("dl50a-transe-strong", 3), *finished}
+
+
+def test_a_cell_with_default_settings_of_nnmfaug_says_so(
+    tmp_path: Path,
+    trained: list[tuple[Part, str, int]],  # noqa: ARG001  # instead of training
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reproduce, "SAMPLING", {})
+    done = run("reproduce", "figure1b", "--datasets", "dl50a", "--settings", "paper", "-o", "out", cwd=tmp_path)
+    assert "dl50a-transe-paper (NNMFAug has its default settings" in done.stderr
+
+
 def test_json_alone_is_printed_if_it_is_asked_for(tmp_path: Path, trained: list[tuple[Part, str, int]]) -> None:
     done = run("reproduce", "all", "--datasets", "dl50a", "-o", "out", "--json", cwd=tmp_path)
     assert list(json.loads(done.stdout)) == ["table1", "table2", "figure1a", "figure1b", "figure1c"]
@@ -102,7 +131,10 @@ def test_json_alone_is_printed_if_it_is_asked_for(tmp_path: Path, trained: list[
         (("table1", "--datasets", "dl50"), "--datasets: unknown name 'dl50'; did you mean 'dl50a'?"),
         (("figure1c", "--models", "transe"), "figure1c has no such model: leave out --models"),
         (("table1", "--seeds", "1"), "--seeds"),
-        (("table1", "--datasets", "wn18rr", "--settings", "paper-tuned"), "nnmfaug reproduce tune does"),
+        (
+            ("table1", "--datasets", "wn18rr", "--settings", "paper-tuned"),
+            "nobody has searched settings near the paper's baseline",
+        ),
     ],
 )
 def test_what_does_not_exist_is_refused(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from nnmfaug.experiments.reproduce import Cell
 from nnmfaug.experiments.tuning import distance
 from nnmfaug.reports import findings as module
 from nnmfaug.reports.findings import Finding, findings
+from nnmfaug.reports.reproduction import table1_data
 from tests.evaluation.toy_runs import toy_runs
 
 PAPER, STRONG = (Cell("dl50a", "transe", setting) for setting in ("paper", "strong"))
@@ -49,9 +51,10 @@ def test_gains_have_a_row_for_each_model_and_a_column_for_each_setting() -> None
 def test_the_verdict_of_a_gain_is_that_of_table_1() -> None:
     runs = runs_of(0.02, **{f"other {i}": 0.0 for i in range(9)})
     _, data = findings({PAPER: runs})["gains"]
-    row = na.compare(runs, metrics=("mrr",)).row("nnmf")
-    assert data["dl50a-transe"]["paper"]["verdict"] == row.verdict
-    assert data["dl50a-transe"]["paper"]["p_holm"] == row.p_holm > row.p_value
+    rows = table1_data({PAPER: runs})["cells"][PAPER.name]["filtered"]["rows"]
+    row = next(row for row in rows if (row["arm"], row["metric"]) == ("nnmf", "mrr"))
+    assert json.loads(json.dumps(data["dl50a-transe"]["paper"])) == row
+    assert row["p_holm"] > row["p_value"]
 
 
 def test_a_distance_is_that_of_the_means_over_seeds() -> None:
@@ -62,6 +65,7 @@ def test_a_distance_is_that_of_the_means_over_seeds() -> None:
     per_seed = [summary(run.ranks.filtered)["mrr"] for run in runs if run.arm == "baseline"]
     assert row["mrr"] == pytest.approx(sum(per_seed) / 5)
     assert 0 < row["deviation"] < max(per_seed) - min(per_seed)
+    assert row["epochs"] == [0] * 5, "toy runs have no losses"
 
 
 def test_controls_are_compared_with_nnmfaug_itself() -> None:
@@ -72,9 +76,13 @@ def test_controls_are_compared_with_nnmfaug_itself() -> None:
 
 
 def with_confirmed(runs: Sequence[na.Run], n: int, fractions: Sequence[float]) -> list[na.Run]:
-    """Runs of NNMFAug that generated n triples, of which a fraction was confirmed."""
-    described = [{"generated": {"n": n, "confirmed": fraction}} for fraction in fractions]
-    return [replace(run, settings=described[run.seed] if run.arm != "baseline" else {}) for run in runs]
+    """Runs of n generated triples, of which a fraction was confirmed; they ended after half of the epochs."""
+    plan = {"arm": {"schedule": {"name": "Polynomial", "exponent": 2.0}}, "predictor": {"epochs": 4}}
+    described = [{**plan, "generated": {"n": n, "confirmed": fraction}} for fraction in fractions]
+    return [
+        replace(run, settings=described[run.seed] if run.arm != "baseline" else {}, losses=(1.0, 1.0))
+        for run in runs
+    ]
 
 
 def test_confirmed_triples_of_all_seeds_are_counted_and_those_of_auto_once() -> None:
@@ -82,6 +90,7 @@ def test_confirmed_triples_of_all_seeds_are_counted_and_those_of_auto_once() -> 
     nnmf, auto = cells_of(findings({PAPER: runs})["generated"])
     assert (nnmf["arm"], nnmf["triples"], nnmf["confirmed"], nnmf["fraction"]) == ("nnmf", "250", "3", "1.20%")
     assert (auto["triples"], auto["confirmed"]) == ("50", "0")
+    assert (nnmf["used"], auto["used"]) == ("60", "12"), "a quarter, rounded down for each seed"
 
 
 def test_bands_of_degrees_have_all_test_triples() -> None:

@@ -30,6 +30,7 @@ MODELS: tuple[Model, ...] = ("transe", "rotate")
 SETTINGS: tuple[Setting, ...] = ("paper", "paper-tuned", "strong")
 TABLE_ENDINGS = (".md", ".tex", ".csv", ".json")
 FIGURE_ENDINGS = (".svg", ".pdf", ".png")
+UNSEARCHED = " (NNMFAug has its default settings: nobody has searched others here)"
 INTERVALS = "means over seeds with 95 % intervals"
 X_LABELS = {
     "figure1a": "generated triples, as a fraction of train",
@@ -87,28 +88,26 @@ def reproduce(
     takes some hours, and WN18RR days.
     """
     chosen_datasets = _chosen("--datasets", datasets, DATASETS)
+    chosen_models = _chosen("--models", models, MODELS)
+    chosen_settings = _chosen("--settings", settings, SETTINGS)
     targets = get_args(Target)[2:-1] if target == "all" else (target,)
+    # Every target has its cells before the first one is run: errors do not come after days.
+    cells = {each: _cells(each, chosen_datasets, chosen_models, chosen_settings) for each in targets}
+    if target != "all" and not cells[target] and target != "table2":
+        msg = f"{target} has no such model: leave out --models"
+        raise ValueError(msg)
     folder = out / "quick" if quick else out
-    numbers = {}
     show = _silence if as_json else _print
+    numbers = {}
     for each in targets:
         if each == "table2":
             numbers[each] = _table2(chosen_datasets, folder, show)
-            continue
-        cells = _cells(
-            "table1" if each in ("tune", "search") else each,
-            chosen_datasets,
-            _chosen("--models", models, MODELS),
-            ["paper-tuned"] if each == "tune" else _chosen("--settings", settings, SETTINGS),
-        )
-        if each == "tune":
-            numbers[each] = _tune(cells, folder, show, quick=quick)
-            continue
-        cells = _searched(cells)
-        if each == "search":
-            numbers[each] = _search(cells, folder, show, quick=quick)
-        else:
-            numbers[each] = _run(each, cells, folder, seeds, show, quick=quick)
+        elif each == "tune":
+            numbers[each] = _tune(cells[each], folder, show, quick=quick)
+        elif each == "search":
+            numbers[each] = _search(cells[each], folder, show, quick=quick)
+        elif cells[each]:
+            numbers[each] = _run(each, cells[each], folder, seeds, show, quick=quick)
     if as_json:
         print_json(numbers)
 
@@ -122,23 +121,25 @@ def _chosen(option: str, names: list[str] | None, known: Sequence[Any]) -> list[
 
 
 def _cells(
-    part: Part, datasets: Sequence[DataSet], models: Sequence[Model], settings: Sequence[Setting]
+    target: str, datasets: Sequence[DataSet], models: Sequence[Model], settings: Sequence[Setting]
 ) -> list[Cell]:
+    """Return the cells of a target; a figure has none for some models."""
     from nnmfaug.experiments.reproduce import cells_of
 
-    cells = cells_of(part, datasets, models, settings)
-    if not cells:
-        msg = f"{part} has no such model: leave out --models"
-        raise ValueError(msg)
-    return cells
+    if target == "table2":
+        return []
+    if target == "tune":
+        return cells_of("table1", datasets, models, ["paper-tuned"])
+    part: Any = "table1" if target == "search" else target
+    return _searched(cells_of(part, datasets, models, settings))
 
 
 def _searched(cells: Sequence[Cell]) -> list[Cell]:
     """Return the cells whose settings are known, and say which are left out."""
     names = ", ".join(cell.name for cell in cells if not cell.is_searched)
-    message = f"{names}: nobody has searched settings near the paper's baseline yet; nnmfaug reproduce tune does"
+    message = f"{names}: nobody has searched settings near the paper's baseline (presets.py has none)"
     searched = [cell for cell in cells if cell.is_searched]
-    if not searched:
+    if cells and not searched:
         raise ValueError(message)
     if names:
         say(f"left out: {message}")
@@ -149,10 +150,10 @@ def _run(
     part: Part, cells: Sequence[Cell], folder: Path, n_seeds: int | None, show: Show, *, quick: bool
 ) -> dict[str, Any]:
     """Run the cells of a table or figure; after each, write what there is, other finished cells included."""
-    from nnmfaug.experiments.reproduce import cells_of, default_seeds, is_finished, run_cell
+    from nnmfaug.experiments.reproduce import SAMPLING, cells_of, default_seeds, is_finished, run_cell
 
     def seeds_of(cell: Cell) -> int:
-        return n_seeds or default_seeds(part, cell)
+        return n_seeds if n_seeds and cell in cells else default_seeds(part, cell)
 
     runs = folder / "runs"
     every_cell = cells_of(part, DATASETS, MODELS, SETTINGS)
@@ -163,7 +164,7 @@ def _run(
     numbers: dict[str, Any] = {}
     write = _write_table1 if part == "table1" else partial(_write_figure, part)
     for cell in [*(each for each in finished if each not in cells), *cells]:
-        say(f"{part}: {cell.name}")
+        say(f"{part}: {cell.name}{'' if cell in SAMPLING else UNSEARCHED}")
         with progress(), notes_of_warnings():
             results[cell] = run_cell(part, cell, n_seeds=seeds_of(cell), folder=runs, quick=quick)
         if cell not in cells:

@@ -6,18 +6,21 @@ of the same size; how many of its triples are true; on which test triples it gai
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, get_args
 
+import numpy as np
+
 from nnmfaug.evaluation.breakdown import Group, breakdown
-from nnmfaug.evaluation.comparison import Difference, Summary, compare
-from nnmfaug.evaluation.metrics import Kind
+from nnmfaug.evaluation.comparison import Difference, compare
+from nnmfaug.evaluation.metrics import Kind, summary
 from nnmfaug.evaluation.runs import Run, by_arm
 from nnmfaug.experiments.paper import TABLE1
 from nnmfaug.experiments.reproduce import Cell, Setting
 from nnmfaug.experiments.tuning import METRICS, distance
 from nnmfaug.io.layouts import read_splits
+from nnmfaug.linkpred.schedule import Polynomial
 from nnmfaug.reports.reproduction import NAMES, PRINTED, QUICK, Results
 from nnmfaug.reports.tables import Table
 
@@ -80,7 +83,19 @@ def _verdict(difference: Difference) -> str:
 def _baselines(results: Results, notes: tuple[str, ...]) -> Finding:
     """A row for each cell: how near its baseline is to the paper's, and the noise between seeds."""
     data = {cell.name: _baseline(cell, runs) for cell, runs in results.items()}
-    header = ("cell", "MRR", "H@10", "MR", "distance", "by raw ranks", "deviation between seeds", "paper's gain")
+    header = (
+        "cell",
+        "MRR",
+        "H@10",
+        "MR",
+        "distance",
+        "of raw ranks",
+        "paper's gain",
+        "SD",
+        "SD of nnmf",
+        "epochs",
+        "of nnmf",
+    )
     rows = [
         (
             name,
@@ -89,35 +104,53 @@ def _baselines(results: Results, notes: tuple[str, ...]) -> Finding:
             f"{row['mr']:.0f}",
             f"{row['filtered']:.2f}",
             f"{row['raw']:.2f}",
-            f"{row['deviation']:.4f}",
             f"{row['gain']:+.4f}",
+            f"{row['deviation']:.4f}",
+            f"{row['deviation of nnmf']:.4f}",
+            _range(row["epochs"]),
+            _range(row["epochs of nnmf"]),
         )
         for name, row in data.items()
     ]
     meanings = (
         "distance: Σ |log(ours / printed)| over MRR, H@10 and MR",
-        "deviation between seeds: standard deviation of the MRR of one run",
+        "SD: standard deviation between seeds of the MRR of one run",
+        "epochs: fewest to most of all seeds; in the setting paper training ends early",
     )
     title = "Baselines, and how near they are to the paper's"
     return Table(title, header, tuple(rows), (*notes, *meanings)), data
 
 
-def _baseline(cell: Cell, runs: Sequence[Run]) -> dict[str, float]:
+def _baseline(cell: Cell, runs: Sequence[Run]) -> dict[str, Any]:
     printed = TABLE1[cell.dataset, cell.model, "baseline"]
-    filtered, raw = (_summary(runs, kind) for kind in ("filtered", "raw"))
+    arms = by_arm(runs)
+    filtered, raw = (_means(arms["baseline"], kind) for kind in ("filtered", "raw"))
     return {
-        **{name: filtered.means[name] for name in METRICS},
-        "filtered": distance(filtered.means, printed),
-        "raw": distance(raw.means, printed),
-        "deviation": filtered.deviations["mrr"] or 0.0,
+        **{name: filtered[name] for name in METRICS},
+        "filtered": distance(filtered, printed),
+        "raw": distance(raw, printed),
         "gain": TABLE1[cell.dataset, cell.model, METHOD]["mrr"] - printed["mrr"],
+        "deviation": _deviation(arms["baseline"]),
+        "deviation of nnmf": _deviation(arms[METHOD]),
+        "epochs": [len(run.losses) for run in arms["baseline"]],
+        "epochs of nnmf": [len(run.losses) for run in arms[METHOD]],
     }
 
 
-def _summary(runs: Sequence[Run], kind: Kind) -> Summary:
-    """Means of the baseline."""
-    both = [run for run in runs if run.arm in (METHOD, "baseline")]
-    return compare(both, metrics=METRICS, kind=kind).summaries[0]
+def _means(runs: Sequence[Run], kind: Kind) -> dict[str, float]:
+    """Means of the metrics over seeds."""
+    summaries = [summary(run.ranks.of_kind(kind)) for run in runs]
+    return {name: float(np.mean([each[name] for each in summaries])) for name in METRICS}
+
+
+def _deviation(runs: Sequence[Run]) -> float:
+    """Standard deviation of the MRR between seeds, of which there are at least two."""
+    return float(np.std([summary(run.ranks.filtered)["mrr"] for run in runs], ddof=1))
+
+
+def _range(numbers: Sequence[int]) -> str:
+    least, most = min(numbers), max(numbers)
+    return str(least) if least == most else f"{least}–{most}"
 
 
 def _controls(results: Results, notes: tuple[str, ...]) -> Finding:
@@ -143,25 +176,45 @@ def _generated(results: Results, notes: tuple[str, ...]) -> Finding:
     """A row for each cell and arm that generates: how many of its triples valid or test contains."""
     data = {cell.name: dict(_counts(runs)) for cell, runs in results.items()}
     rows = [
-        (cell, arm, f"{row['n']:,}", f"{row['confirmed']:,}", f"{row['confirmed'] / row['n']:.2%}")
+        (cell, arm, *(f"{row[name]:,}" for name in ("n", "used", "confirmed")), _percentage(row))
         for cell, arms in data.items()
         for arm, row in arms.items()
     ]
-    header = ("cell", "arm", "triples", "confirmed", "fraction")
-    note = "all seeds together; auto generates the same triples with every seed, which count once"
+    header = ("cell", "arm", "triples", "used", "confirmed", "fraction")
+    meanings = (
+        "all seeds together; auto generates the same triples with every seed, which count once",
+        "used: in the training set when training ended",
+    )
     title = "Generated triples that valid or test confirms"
-    return Table(title, header, tuple(rows), (*notes, note), n_label_columns=2), data
+    return Table(title, header, tuple(rows), (*notes, *meanings), n_label_columns=2), data
+
+
+def _percentage(row: Mapping[str, int]) -> str:
+    return f"{row['confirmed'] / row['n']:.2%}" if row["n"] else ""
 
 
 def _counts(runs: Sequence[Run]) -> Iterator[tuple[str, dict[str, int]]]:
     for arm, runs_of_arm in by_arm(runs).items():
-        described = [run.settings.get("generated") or {} for run in runs_of_arm]
-        counted = [each for each in described if "confirmed" in each]
-        if arm in ("duplicate", "combined") or not counted:
+        generated = [run for run in runs_of_arm if "confirmed" in (run.settings.get("generated") or {})]
+        if arm in ("duplicate", "combined") or not generated:
             continue
-        distinct = counted[:1] if arm == "auto" else counted
-        n = sum(each["n"] for each in distinct)
-        yield arm, {"n": n, "confirmed": sum(round(each["confirmed"] * each["n"]) for each in distinct)}
+        distinct = generated[:1] if arm == "auto" else generated
+        described = [run.settings["generated"] for run in distinct]
+        yield (
+            arm,
+            {
+                "n": sum(each["n"] for each in described),
+                "used": sum(_n_used(run) for run in distinct),
+                "confirmed": sum(round(each["confirmed"] * each["n"]) for each in described),
+            },
+        )
+
+
+def _n_used(run: Run) -> int:
+    """Number of generated triples in the training set of the last epoch."""
+    n: int = run.settings["generated"]["n"]
+    exponent = run.settings["arm"]["schedule"].get("exponent", 0)
+    return Polynomial(exponent)(len(run.losses), run.settings["predictor"]["epochs"], n) if exponent else n
 
 
 def _degrees(results: Results, notes: tuple[str, ...]) -> Finding:
