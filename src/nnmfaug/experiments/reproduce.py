@@ -152,6 +152,9 @@ SAMPLING: Mapping[Cell, Sampling] = {
     Cell("wn18rr", "transe", "paper"): Sampling(
         n_components=16, n_clusters=20, fraction=0.02, exponent=2, eps=0.05
     ),
+    Cell("wn18rr", "rotate", "paper"): Sampling(
+        n_components=16, n_clusters=20, fraction=0.02, exponent=2, eps=0.05
+    ),
     Cell("wn18rr", "transe", "strong"): Sampling(
         n_components=2, n_clusters=50, fraction=0.1, exponent=4, alpha=0.1, eps=0.2
     ),
