@@ -91,10 +91,10 @@ def test_few_entities_have_most_triples_and_relations_have_types() -> None:
     degrees = Counter(WORLD.given.triples[:, [0, 2]].ravel().tolist())
     popular = sum(n for _, n in degrees.most_common(200))
     assert 0.25 < popular / (2 * len(WORLD.given)) < 0.6, "a tenth of the entities"
-    given = pairs_of(WORLD.given)
-    for pairs in given.values():
+    pairs_by_relation = pairs_of(WORLD.given)
+    for pairs in pairs_by_relation.values():
         assert not {head for head, _ in pairs} & {tail for _, tail in pairs}
-    assert max(Counter(head for head, _ in given["r01_belongs"]).values()) == 1
+    assert max(Counter(head for head, _ in pairs_by_relation["r01_belongs"]).values()) == 1
 
 
 def test_one_seed_is_one_graph_and_a_relation_does_not_depend_on_the_others() -> None:
