@@ -15,7 +15,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; try: make PYTHON=python3.11")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q -c constraints.txt torch==2.13.0
-	$(BIN)/python -m pip install -q -c constraints.txt -e '.[train,rdf,report,dev]'
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[train,rdf,report,dask,dev]'
 	@touch $@
 
 demo: setup  ## the main job on UMLS, a graph that needs no download

@@ -44,8 +44,10 @@ from .augmenters.rules.anyburl import write_rules as write_rules
 from .augmenters.rules.imported import ImportedRules as ImportedRules, read_rules as read_rules
 from .augmenters.rules.rule_set import RuleSet as RuleSet
 from .augmenters.rules.rules import Rules as Rules
+from .core.engines.base import Engine as Engine, Serial as Serial, running_on as running_on
+from .core.engines.dask import Dask as Dask
+from .core.engines.processes import Processes as Processes
 from .core.errors import DataError as DataError, SamplingError as SamplingError
-from .core.parallel import Processes as Processes, Serial as Serial
 from .evaluation.breakdown import MRRByGenerated as MRRByGenerated, mrr_by_generated as mrr_by_generated
 from .evaluation.comparison import Comparison as Comparison, compare as compare
 from .evaluation.document import comparison_document as comparison_document, write_comparison as write_comparison

@@ -18,8 +18,10 @@ from nnmfaug.augmenters.conditions import Conditions, take_each
 from nnmfaug.augmenters.listed import Listed
 from nnmfaug.augmenters.nnmf.distribution import TripleDistribution
 from nnmfaug.augmenters.nnmf.nnmfaug import NNMFAug
+from nnmfaug.core.blas import blas_libraries
+from nnmfaug.core.blocks import blocks
+from nnmfaug.core.engines.base import Engine
 from nnmfaug.core.errors import SamplingError
-from nnmfaug.core.parallel import Engine, blas_libraries, blocks
 from nnmfaug.core.progress import report
 from nnmfaug.core.settings import describe_settings
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from nnmfaug.core.arrays import Array, Places
-from nnmfaug.core.parallel import blocks
+from nnmfaug.core.blocks import blocks
 
 _DEPENDENT = 1e-13
 """A row of which not more than this fraction remains is a combination of earlier rows and rounding."""

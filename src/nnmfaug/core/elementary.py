@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nnmfaug.core.arrays import Array
-from nnmfaug.core.parallel import blocks
+from nnmfaug.core.blocks import blocks
 
 _LN2_HIGH = float.fromhex("0x1.62e42fee00000p-1")
 """The first digits of log 2, so few that its product with an exponent is exact."""

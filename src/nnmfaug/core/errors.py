@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 
 class DataError(ValueError):
@@ -24,6 +25,10 @@ class DataError(ValueError):
         self._message = message
         super().__init__(message if path is None else f"{place}: {message}")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Make a copy of it in another process."""
+        return _data_error, (self._message, self.path, self.line)
+
     def with_text(self, old: str, new: str) -> DataError:
         """Return the same error with one text, such as a temporary path, replaced by another."""
         path = None if self.path is None else self.path.replace(old, new)
@@ -42,6 +47,10 @@ class SamplingError(RuntimeError):
         self.partial = partial
         super().__init__(message)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Make a copy of it in another process."""
+        return _sampling_error, (str(self), self.available, self.partial)
+
     @classmethod
     @contextmanager
     def about(cls, what: str) -> Iterator[None]:
@@ -58,3 +67,11 @@ class SamplingError(RuntimeError):
             yield
         except cls as error:
             raise cls(f"{what}: {error}", available=error.available, partial=error.partial) from None
+
+
+def _data_error(message: str, path: str | None, line: int | None) -> DataError:
+    return DataError(message, path=path, line=line)
+
+
+def _sampling_error(message: str, available: int, partial: object) -> SamplingError:
+    return SamplingError(message, available=available, partial=partial)

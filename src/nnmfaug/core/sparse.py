@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from nnmfaug.core.arrays import Array, Ids, IntArray, Places
-from nnmfaug.core.parallel import BLOCK_ROWS, blocks, tree_sum
+from nnmfaug.core.blocks import BLOCK_ROWS, blocks, tree_sum
 
 
 @dataclass(frozen=True)

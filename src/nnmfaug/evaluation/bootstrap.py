@@ -21,7 +21,7 @@ from scipy.special import ndtri, stdtrit
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from nnmfaug.core.arrays import Array
-from nnmfaug.core.parallel import blocks
+from nnmfaug.core.blocks import blocks
 from nnmfaug.core.seeding import Stream, generator
 
 CELLS = 1 << 22

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from nnmfaug.core.arrays import Array, Bools, Ids, IntArray
-from nnmfaug.core.parallel import blocks
+from nnmfaug.core.blocks import blocks
 from nnmfaug.graph.counts import Counts
 from nnmfaug.graph.keys import sorted_unique
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph

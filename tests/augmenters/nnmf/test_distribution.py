@@ -30,8 +30,8 @@ from nnmfaug.augmenters.nnmf.weights import (
     UniformClusters,
     UniformPairs,
 )
+from nnmfaug.core.engines.processes import Processes
 from nnmfaug.core.errors import SamplingError
-from nnmfaug.core.parallel import Processes
 from nnmfaug.graph.counts import Counts
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.vocabulary import Vocabulary

@@ -20,7 +20,7 @@ from nnmfaug.augmenters.nnmf import nmf, nndsvd, spectral
 from nnmfaug.augmenters.nnmf.affinity import Affinity
 from nnmfaug.augmenters.nnmf.nmf import NMF, ConvergenceWarning, Factors, Start
 from nnmfaug.augmenters.nnmf.spectral import Spectral
-from nnmfaug.core import parallel, sparse
+from nnmfaug.core import blocks, sparse
 from nnmfaug.core.arrays import Array
 from nnmfaug.core.sparse import DistinctRows
 from nnmfaug.graph.counts import Counts
@@ -342,7 +342,7 @@ def test_many_blocks_of_rows_give_what_one_gives(method: NMF | Spectral, monkeyp
 
     def small(n_rows: int, size: int = 0) -> list[slice]:
         assert size >= 0
-        return parallel.blocks(n_rows, size=7)
+        return blocks.blocks(n_rows, size=7)
 
     for module in (sparse, nndsvd, nmf):
         monkeypatch.setattr(module, "blocks", small)

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from nnmfaug.augmenters.nnmf.many_relations import squared_norm
 from nnmfaug.core.arrays import Array, Ids
-from nnmfaug.core.parallel import blocks
+from nnmfaug.core.blocks import blocks
 from nnmfaug.core.sparse import DistinctRows, cross
 from nnmfaug.graph.counts import Counts
 

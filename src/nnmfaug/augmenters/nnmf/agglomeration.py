@@ -21,7 +21,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from nnmfaug.core.arrays import Array, Bools, Places
-from nnmfaug.core.parallel import blocks, one_thread
+from nnmfaug.core.blas import one_thread
+from nnmfaug.core.blocks import blocks
 from nnmfaug.core.progress import report
 
 Linkage = Literal["ward", "average", "complete", "single"]

@@ -26,10 +26,11 @@ from nnmfaug.augmenters.nnmf.normaliser import normaliser
 from nnmfaug.augmenters.nnmf.proposals import DRAW_BLOCK, Proposer
 from nnmfaug.augmenters.nnmf.why_empty import why_empty
 from nnmfaug.core.arrays import Array, Ids, IntArray
+from nnmfaug.core.blocks import BLOCK_ROWS
 from nnmfaug.core.checks import check_count
 from nnmfaug.core.elementary import log
+from nnmfaug.core.engines.base import Engine, Serial
 from nnmfaug.core.errors import SamplingError
-from nnmfaug.core.parallel import BLOCK_ROWS, Engine, Serial
 from nnmfaug.core.progress import report
 from nnmfaug.core.seeding import Stream, generator
 from nnmfaug.graph.keys import first_places, unique_triples

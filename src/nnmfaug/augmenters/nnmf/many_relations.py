@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from nnmfaug.core.arrays import Ids
-from nnmfaug.core.parallel import blocks
+from nnmfaug.core.blocks import blocks
 
 MAX_DENSE_RELATIONS = 2000
 """Relations up to which matrices of relations × relations are dense and decompositions exact."""

@@ -26,9 +26,10 @@ from nnmfaug.augmenters.nnmf.affinity import Affinity
 from nnmfaug.augmenters.nnmf.many_relations import MAX_DENSE_RELATIONS
 from nnmfaug.augmenters.nnmf.nndsvd import nndsvd, read_only, spread, triangle, used, used_rows
 from nnmfaug.core.arrays import Array
+from nnmfaug.core.blas import one_thread
+from nnmfaug.core.blocks import blocks, tree_sum
 from nnmfaug.core.checks import Size, check_argument, check_size, decided
 from nnmfaug.core.dense import products
-from nnmfaug.core.parallel import blocks, one_thread, tree_sum
 from nnmfaug.core.seeding import Stream, generator
 from nnmfaug.core.sparse import DistinctRows
 from nnmfaug.graph.counts import Counts

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from nnmfaug.augmenters.nnmf.singular import singular_vectors
 from nnmfaug.core.arrays import Array, Bools, Ids, Places
-from nnmfaug.core.parallel import blocks
+from nnmfaug.core.blocks import blocks
 from nnmfaug.core.sparse import DistinctRows
 
 

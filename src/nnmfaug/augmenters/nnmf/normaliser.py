@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from nnmfaug.augmenters.nnmf.law import ClusterLaw
 from nnmfaug.augmenters.nnmf.many_relations import MAX_DENSE_RELATIONS
 from nnmfaug.core.arrays import Array, Ids, Places
-from nnmfaug.core.parallel import blocks
+from nnmfaug.core.blocks import blocks
 from nnmfaug.core.sparse import DistinctRows
 
 Rows = tuple[DistinctRows, DistinctRows]

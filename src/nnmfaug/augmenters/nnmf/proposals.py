@@ -9,7 +9,7 @@ import numpy as np
 
 from nnmfaug.augmenters.nnmf.law import ClusterLaw
 from nnmfaug.core.arrays import Array, Ids
-from nnmfaug.core.parallel import blocks
+from nnmfaug.core.blocks import blocks
 from nnmfaug.core.seeding import Stream, generator
 
 DRAW_BLOCK = 1 << 14

@@ -17,8 +17,8 @@ from scipy.sparse import csr_array, diags_array, hstack
 from nnmfaug.augmenters.nnmf.many_relations import MAX_DENSE_RELATIONS
 from nnmfaug.augmenters.nnmf.nndsvd import phase, read_only, triangle, used
 from nnmfaug.core.arrays import Array
+from nnmfaug.core.blas import one_thread
 from nnmfaug.core.checks import check_argument, require
-from nnmfaug.core.parallel import one_thread
 from nnmfaug.core.sparse import DistinctRows, cross
 from nnmfaug.graph.counts import Counts
 
