@@ -46,7 +46,7 @@ def test_arms_whose_models_are_used_are_added(typed: list[str] | None, names: li
 
 
 def test_defaults_may_be_typed_where_they_change_nothing(splits: na.Splits) -> None:
-    options = MethodOptions("rules", components="8", clusterer="ward", smoothing=0.0, workers=1)
+    options = MethodOptions("rules", components="8", clusterer="ward", smoothing=0.0)
     assert options.augmenter(splits.train) == na.Rules()
     assert schedule_of("rules", splits.train, schedule="constant", exponent=2.0) == na.Constant()
 
@@ -104,9 +104,7 @@ def test_the_arm_nnmf_is_the_same_on_the_command_line_and_in_python(splits: na.S
     assert typed == na.find_arm("nnmf", splits.train)
 
 
-@pytest.mark.parametrize(
-    "option", [{"workers": 2}, {"components": "4"}, {"clusterer": "kmeans"}, {"smoothing": 1.0}]
-)
+@pytest.mark.parametrize("option", [{"components": "4"}, {"clusterer": "kmeans"}, {"smoothing": 1.0}])
 def test_other_values_of_another_methods_options_are_refused(option: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="is for --method nnmf, not for rules"):
         MethodOptions("rules", **option)

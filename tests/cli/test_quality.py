@@ -217,7 +217,12 @@ def test_too_few_recovered_triples_are_called_the_reason_for_an_assumption(tmp_p
             ("augment", "umls", "--clusterer", "kmeans", "-o", "x.tsv"),
             "--clusterer is for --method nnmf, not for auto",
         ),
-        (("augment", "umls", "--workers", "2", "-o", "x.tsv"), "--workers is for --method nnmf, not for auto"),
+        (
+            ("augment", "umls", "--workers", "2", "--engine", "dask", "-o", "x.tsv"),
+            "--engine and --workers cannot be combined",
+        ),
+        (("estimate", "umls", "--engine", "process"), "engine 'process': must be serial, processes, processes:N"),
+        (("rules", "umls", "--engine", "tcp://192.0.2.1:8786"), "is not encrypted and not on this machine"),
         (
             ("augment", "umls", "--method", "nnmf", "--depth", "2", "-o", "x.tsv"),
             "--depth is for --method auto, rules, mixture, not for nnmf",

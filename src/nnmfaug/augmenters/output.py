@@ -20,7 +20,6 @@ from nnmfaug.augmenters.nnmf.distribution import TripleDistribution
 from nnmfaug.augmenters.nnmf.nnmfaug import NNMFAug
 from nnmfaug.core.blas import blas_libraries
 from nnmfaug.core.blocks import blocks
-from nnmfaug.core.engines.base import Engine
 from nnmfaug.core.errors import SamplingError
 from nnmfaug.core.progress import report
 from nnmfaug.core.settings import describe_settings
@@ -43,7 +42,6 @@ def generate(
     seed: int,
     conditions: Conditions,
     at_most: bool = False,
-    engine: Engine | None = None,
 ) -> tuple[Sample, Manifest]:
     """Fit a method to train and take new triples under conditions; return them with their manifest.
 
@@ -53,8 +51,6 @@ def generate(
         Number of triples; None for all. Ignored if the conditions have quotas.
     at_most
         Whether ``amount`` is a limit: fewer triples, or none, are no error then.
-    engine
-        Runs the draws of NNMFAug; the triples are the same for every engine.
     """
     started = time.perf_counter()
     selection = None
@@ -62,7 +58,7 @@ def generate(
         method, selection = method.resolve(train, seed=seed)
     dist = _restrict(conditions, method.fit(train, seed=seed), at_most=at_most)
     fitted = time.perf_counter()
-    sample = _take(dist, amount, conditions, seed=seed, at_most=at_most, engine=engine)
+    sample = _take(dist, amount, conditions, seed=seed, at_most=at_most)
     manifest = {
         "method": describe_settings(method),
         "amount": len(sample),
@@ -119,22 +115,21 @@ def _take(
     *,
     seed: int,
     at_most: bool,
-    engine: Engine | None,
 ) -> Sample:
     if conditions.quotas is not None:
-        return _take_each(dist, conditions, seed=seed, engine=engine)
+        return _take_each(dist, conditions, seed=seed)
     n = dist.n_new if amount is None else amount
     if at_most:
         n = min(n, dist.n_new)
     if isinstance(dist, TripleDistribution):
-        return dist.sample(n, seed=seed, engine=engine)
+        return dist.sample(n, seed=seed)
     return take(dist, n, seed=seed)
 
 
-def _take_each(dist: Distribution, conditions: Conditions, *, seed: int, engine: Engine | None) -> Sample:
+def _take_each(dist: Distribution, conditions: Conditions, *, seed: int) -> Sample:
     quotas = conditions.quotas or {}
     if isinstance(dist, TripleDistribution):
-        return dist.sample_each(quotas, seed=seed, engine=engine)
+        return dist.sample_each(quotas, seed=seed)
     if isinstance(dist, Listed):
         return dist.top_each(quotas)
     triples = take_each(dist, quotas, lambda part, n: take(part, n, seed=seed))

@@ -14,6 +14,7 @@ from nnmfaug.cli.augment import augment
 from nnmfaug.cli.compare import compare
 from nnmfaug.cli.console import fail
 from nnmfaug.cli.data import convert, datasets_app, split, stats
+from nnmfaug.cli.engine_options import uses_workers
 from nnmfaug.cli.predict import predict
 from nnmfaug.cli.quality import estimate
 from nnmfaug.cli.reading import reads
@@ -32,10 +33,12 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (stats, split, convert, augment, rules, estimate, compare):
+for command in (stats, split, convert):
     app.command()(reads(command))
+for long_command in (augment, rules, estimate, compare):
+    app.command()(uses_workers(reads(long_command)))
 app.command()(predict)
-app.command()(reproduce)
+app.command()(uses_workers(reproduce))
 app.command()(synthesize)
 app.add_typer(datasets_app, name="datasets")
 

@@ -13,6 +13,7 @@ import typer
 import nnmfaug as na
 from nnmfaug.cli.conditions import ConditionOptions, Exclude, Heads, Quotas, Relations, Tails
 from nnmfaug.cli.console import count, notes_of_warnings, print_json, progress, roughly, say
+from nnmfaug.cli.engine_options import Workers
 from nnmfaug.cli.method_options import (
     METHOD_HELP,
     RULE_METHODS,
@@ -43,6 +44,7 @@ LARGE_BYTES = 1e9
 def augment(
     graph: Graph,
     reading: Reading,
+    workers: Workers,
     out: Annotated[
         Path,
         typer.Option(
@@ -93,14 +95,6 @@ def augment(
     seed: Annotated[
         int, typer.Option(min=0, metavar="N", help="Random seed. The same seed gives the same triples.")
     ] = 0,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Number of processes (method nnmf); the triples do not depend on it. Default: 1.",
-        ),
-    ] = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
@@ -120,7 +114,6 @@ def augment(
         clusterer,
         eps,
         smoothing,
-        workers,
         completeness,
         rules,
         budget,
@@ -133,7 +126,12 @@ def augment(
     conditions = ConditionOptions(relations, heads, tails, quotas, exclude).conditions(train, reading)
     _protect_inputs(out, source, conditions.exclude)
     n = None if take_all or quotas else options.amount(amount, len(train))
-    with progress(), notes_of_warnings(), _advice(options, conditions, n if amount is None else None):
+    with (
+        workers.in_use(),
+        progress(),
+        notes_of_warnings(),
+        _advice(options, conditions, n if amount is None else None),
+    ):
         sample, manifest = _generate(options, train, n, conditions, seed, quiet=as_json)
     with progress():
         paths = write_sample(sample, manifest, out, prefix=reading.options.prefix, overwrite=overwrite)
@@ -176,10 +174,7 @@ def _generate(
     if not quiet:
         _announce(augmenter, train)
     at_most = options.method.at_most
-    engine = na.Processes(options.workers or 1)
-    sample, manifest = generate(
-        augmenter, train, n, seed=seed, conditions=conditions, at_most=at_most, engine=engine
-    )
+    sample, manifest = generate(augmenter, train, n, seed=seed, conditions=conditions, at_most=at_most)
     if "selection" in manifest:
         say(f"note: {manifest['selection']['reason']}")
     _note_rules(options, sample.source)

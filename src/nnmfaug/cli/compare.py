@@ -13,6 +13,7 @@ import nnmfaug as na
 from nnmfaug.cli.arm_options import ARM_HELP, ArmOptions, ScheduleName
 from nnmfaug.cli.comparison_tables import show_comparison
 from nnmfaug.cli.console import notes_of_warnings, print_json, progress, say
+from nnmfaug.cli.engine_options import Workers
 from nnmfaug.cli.method_options import Strategy
 from nnmfaug.cli.reading import AsJson, Reading
 from nnmfaug.io.lock import locked
@@ -29,6 +30,7 @@ def compare(
         ),
     ],
     reading: Reading,
+    workers: Workers,
     out: Annotated[
         Path,
         typer.Option("-o", "--out", metavar="FOLDER", help="Output folder. Run the same command again to resume."),
@@ -126,7 +128,7 @@ def compare(
     options = na.TrainOptions(curve, threads, device)
     check_experiment(splits, predictor, arms, range(seeds), out)
     with locked(out):
-        with progress(), notes_of_warnings():
+        with workers.in_use(), progress(), notes_of_warnings():
             outcome, runs = _run(splits, predictor, arms, seeds, out, options, pilot=pilot)
             derivable = find_derivable(splits.train, splits.test) if len(arms) > 1 else None
         comparisons = compare_both(runs)

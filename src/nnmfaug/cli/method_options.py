@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MethodName = Literal["auto", "rules", "nnmf", "mixture", "typed", "random"]
 """The methods of the table that give new triples; a test compares the two."""
 Strategy = Literal["ward", "average", "complete", "single", "kmeans", "spectral", "dbscan", "hdbscan"]
-DEFAULTS: dict[str, object] = {"components": "8", "clusterer": "ward", "smoothing": 0.0, "workers": 1}
+DEFAULTS: dict[str, object] = {"components": "8", "clusterer": "ward", "smoothing": 0.0}
 """Options of nnmf that may be typed for every method, because these values change nothing."""
 RULE_METHODS = ("auto", "rules", "mixture")
 """The methods that mine rules."""
@@ -107,7 +107,6 @@ class MethodOptions:
     clusterer: Strategy | None = None
     eps: float | None = None
     smoothing: float | None = None
-    workers: int | None = None
     completeness: float | None = None
     rules: Path | None = None
     budget: str | None = None
@@ -227,7 +226,7 @@ class MethodOptions:
             "threshold": ("auto",),
             "completeness": CALIBRATED_METHODS,
         }
-        for option in ("clusters", "components", "clusterer", "eps", "smoothing", "workers"):
+        for option in ("clusters", "components", "clusterer", "eps", "smoothing"):
             owners[option] = ("nnmf",)
         for option, methods in owners.items():
             is_default = getattr(self, option) in (None, DEFAULTS.get(option))

@@ -20,6 +20,7 @@ from nnmfaug.cli.console import (
     say,
     table,
 )
+from nnmfaug.cli.engine_options import Workers
 from nnmfaug.cli.method_options import (
     CALIBRATED_METHODS,
     METHOD_HELP,
@@ -47,6 +48,7 @@ MANY = 10
 def estimate(
     graph: Graph,
     reading: Reading,
+    workers: Workers,
     method: Annotated[MethodName, typer.Option(help=METHOD_HELP)] = "auto",
     amount: Amount = None,
     completeness: Annotated[
@@ -78,7 +80,7 @@ def estimate(
     source = reading.read(graph)
     train = train_of(source)
     n = options.amount(amount, len(train), least=1)
-    with progress(), notes_of_warnings():
+    with workers.in_use(), progress(), notes_of_warnings():
         augmenter = options.augmenter(train)
         precision = na.estimate_precision(augmenter, train, n, seed=seed, completeness=completeness)
         diagnostics = _diagnose(augmenter, source, precision.n, seed)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import csv
-import functools
-import inspect
 import itertools
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -17,6 +15,7 @@ import typer
 
 import nnmfaug as na
 from nnmfaug.cli.console import count, progress, say
+from nnmfaug.cli.shared_options import receives
 from nnmfaug.core.commands import command
 from nnmfaug.io.datasets import find
 from nnmfaug.io.files import replacing
@@ -112,23 +111,6 @@ def _file_of(path: Path) -> Path:
     return next((place for place in (path, *path.parents) if place.exists()), path)
 
 
-def reads(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of :func:`_reading` to a command; it receives them as one value, ``reading``."""
-
-    @functools.wraps(command)
-    def run(**arguments: object) -> None:
-        shared = {name: arguments.pop(name) for name in inspect.signature(_reading).parameters}
-        command(**arguments, reading=_reading(**shared))  # type: ignore[arg-type]
-
-    options = inspect.signature(command, eval_str=True).parameters.values()
-    reading_options = inspect.signature(_reading, eval_str=True).parameters.values()
-    parameters = [option for option in options if option.name != "reading"] + list(reading_options)
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in parameters}
-    del run.__wrapped__  # Typer must use the signature made here
-    return run
-
-
 def _reading(
     *,
     format_: Annotated[
@@ -167,6 +149,10 @@ def _reading(
         msg = "--rejects goes with --bad-lines skip"
         raise ValueError(msg)
     return Reading(na.ReadOptions(format_, encoding, header, bad_lines, prefix, delimiter=delimiter), rejects)
+
+
+reads = receives("reading", _reading)
+"""Adds the options of reading to a command."""
 
 
 def parse_amount(text: str, total: int, option: str) -> int:

@@ -11,6 +11,7 @@ import typer
 
 import nnmfaug as na
 from nnmfaug.cli.console import Justify, notes_of_warnings, output, print_json, print_lines, progress, say, table
+from nnmfaug.cli.engine_options import Workers
 from nnmfaug.cli.reading import AsJson
 from nnmfaug.core.checks import unknown_name
 from nnmfaug.io.documents import parse, refusing
@@ -52,6 +53,7 @@ def reproduce(
             "open: tune, settings of the models near the paper's baseline; search, settings of NNMFAug."
         ),
     ],
+    workers: Workers,
     out: Annotated[
         Path,
         typer.Option("-o", "--out", metavar="FOLDER", help="Output folder. Run the same command again to resume."),
@@ -99,15 +101,16 @@ def reproduce(
     folder = out / "quick" if quick else out
     show = _silence if as_json else _print
     numbers = {}
-    for each in targets:
-        if each == "table2":
-            numbers[each] = _table2(chosen_datasets, folder, show)
-        elif each == "tune":
-            numbers[each] = _tune(cells[each], folder, show, quick=quick)
-        elif each == "search":
-            numbers[each] = _search(cells[each], folder, show, quick=quick)
-        elif cells[each]:
-            numbers[each] = _run(each, cells[each], folder, seeds, show, quick=quick)
+    with workers.in_use():
+        for each in targets:
+            if each == "table2":
+                numbers[each] = _table2(chosen_datasets, folder, show)
+            elif each == "tune":
+                numbers[each] = _tune(cells[each], folder, show, quick=quick)
+            elif each == "search":
+                numbers[each] = _search(cells[each], folder, show, quick=quick)
+            elif cells[each]:
+                numbers[each] = _run(each, cells[each], folder, seeds, show, quick=quick)
     if as_json:
         print_json(numbers)
 

@@ -11,6 +11,7 @@ import typer
 
 import nnmfaug as na
 from nnmfaug.cli.console import count, output, print_json, print_lines, progress, say
+from nnmfaug.cli.engine_options import Workers
 from nnmfaug.cli.method_options import BUDGET_HELP, DEFAULT_BUDGET
 from nnmfaug.cli.reading import AsJson, Graph, Overwrite, Reading, parse_number, protect, train_of
 from nnmfaug.cli.rule_tables import RuleRow, explained_lines, rule_table
@@ -85,6 +86,7 @@ Export = Annotated[
 def rules(
     graph: Graph,
     reading: Reading,
+    workers: Workers,
     depth: Depth = 2,
     budget: Budget = DEFAULT_BUDGET,
     max_rules: MaxRules = "1M",
@@ -127,7 +129,7 @@ def rules(
     train = train_of(source)
     relation_ids = _ids("relation", "--relation", relations, train.vocabulary.relation_ids)
     constant_ids = _ids("entity", "--constant", constants, train.vocabulary.entity_ids)
-    with progress():
+    with workers.in_use(), progress():
         rule_set = method.mine(train)
         chosen = _choose(rule_set, rule_kinds, relation_ids, constant_ids)
         if export is not None:

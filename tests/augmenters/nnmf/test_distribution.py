@@ -30,6 +30,7 @@ from nnmfaug.augmenters.nnmf.weights import (
     UniformClusters,
     UniformPairs,
 )
+from nnmfaug.core.engines.base import running_on
 from nnmfaug.core.engines.processes import Processes
 from nnmfaug.core.errors import SamplingError
 from nnmfaug.graph.counts import Counts
@@ -277,7 +278,8 @@ def test_workers_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nnmfaug.augmenters.nnmf.distribution, "ALWAYS_LISTED", 0)
     dist = distribution(ring(2000), [0] * 2000)
     alone = dist.sample(70_000, seed=3)
-    together = dist.sample(70_000, seed=3, engine=Processes(2))
+    with running_on(Processes(2)):
+        together = dist.sample(70_000, seed=3)
     assert alone.triples.tobytes() == together.triples.tobytes()
     assert dist.sample(100, seed=4).triples.tobytes() != alone.triples[:100].tobytes()
 

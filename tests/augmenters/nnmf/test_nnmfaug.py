@@ -80,7 +80,8 @@ import nnmfaug as na
 if __name__ == "__main__":
     rows = [(f"e{i:04}", f"r{i % 2}", f"e{(i + j) % 2000:04}") for i in range(2000) for j in (1, 2)]
     dist = na.NNMFAug(na.NMF(1), na.Agglomerative(1)).fit(na.KnowledgeGraph.from_labels(rows))
-    sample = dist.sample(140_000, seed=0, engine=na.Processes(int(sys.argv[1])))  # several blocks a round
+    with na.running_on(na.Processes(int(sys.argv[1]))):
+        sample = dist.sample(140_000, seed=0)  # several blocks a round
     print(dist.support_size, hashlib.sha256(sample.triples.tobytes() + sample.log_prob.tobytes()).hexdigest())
 """
 

@@ -29,7 +29,7 @@ from nnmfaug.core.arrays import Array, Ids, IntArray
 from nnmfaug.core.blocks import BLOCK_ROWS
 from nnmfaug.core.checks import check_count
 from nnmfaug.core.elementary import log
-from nnmfaug.core.engines.base import Engine, Serial
+from nnmfaug.core.engines.base import current_engine
 from nnmfaug.core.errors import SamplingError
 from nnmfaug.core.progress import report
 from nnmfaug.core.seeding import Stream, generator
@@ -123,7 +123,7 @@ class TripleDistribution:
         labels: IntArray = self.partition.labels[heads]
         return labels
 
-    def draw(self, n: int, *, seed: int, engine: Engine | None = None) -> IntArray:
+    def draw(self, n: int, *, seed: int) -> IntArray:
         """Draw n triples independently, shape (n, 3); they may repeat and may be in train."""
         n = check_count(n)
         if n and not self.support_size:
@@ -131,11 +131,11 @@ class TripleDistribution:
         triples = np.zeros((0, 3), dtype=np.int64)
         n_blocks = 0
         while len(triples) < n:
-            n_blocks, accepted = self._round(seed, engine or Serial(), n - len(triples), n_blocks, len(triples))
+            n_blocks, accepted = self._round(seed, n - len(triples), n_blocks, len(triples))
             triples = np.concatenate([triples, accepted])
         return triples[:n].astype(np.int32)
 
-    def sample(self, n: int, *, seed: int, engine: Engine | None = None) -> Sample:
+    def sample(self, n: int, *, seed: int) -> Sample:
         """Draw n different triples that are neither in train nor excluded, in drawing order.
 
         Raises
@@ -145,17 +145,17 @@ class TripleDistribution:
         """
         n = check_count(n)
         if self._plenty(n):
-            return self._drawn(n, seed, engine or Serial())
+            return self._drawn(n, seed)
         if n > self.n_new:
             partial = self._listed(self.n_new, seed) if self.support_size <= MAX_LISTED else None
             raise SamplingError(self._why_fewer(n), available=self.n_new, partial=partial)
         if self.support_size <= ALWAYS_LISTED or n > self.n_new // 4:
             return self._listed(n, seed)
-        return self._drawn(n, seed, engine or Serial())
+        return self._drawn(n, seed)
 
-    def sample_each(self, quotas: Mapping[str, int], *, seed: int, engine: Engine | None = None) -> Sample:
+    def sample_each(self, quotas: Mapping[str, int], *, seed: int) -> Sample:
         """Draw new triples of each named relation, as many as its quota; together in random order."""
-        triples = take_each(self, quotas, lambda part, n: part.sample(n, seed=seed, engine=engine))
+        triples = take_each(self, quotas, lambda part, n: part.sample(n, seed=seed))
         order = generator(seed, Stream.ORDER).permutation(len(triples))
         return self._sample(triples[order])
 
@@ -199,7 +199,7 @@ class TripleDistribution:
         n_known = len(self.graph) + sum(map(len, self.excluded))
         return least > ALWAYS_LISTED and n <= (least - n_known) // 4
 
-    def _round(self, seed: int, engine: Engine, wanted: int, n_blocks: int, n_kept: int) -> tuple[int, Ids]:
+    def _round(self, seed: int, wanted: int, n_blocks: int, n_kept: int) -> tuple[int, Ids]:
         """Draw about as many triples as are wanted, by the rate so far; return the number of blocks so far, too.
 
         Blocks follow each other in one order, so the end of a round changes nothing.
@@ -207,17 +207,17 @@ class TripleDistribution:
         rate = max(n_kept / (n_blocks * DRAW_BLOCK), 1e-3) if n_blocks else FIRST_RATE
         count = int(np.clip(np.ceil(wanted / (rate * DRAW_BLOCK)), 1, MAX_ROUND))
         last = n_blocks + count
-        parts = engine.map(Proposer(self.law, seed), range(n_blocks, last))
+        parts = current_engine().map(Proposer(self.law, seed), range(n_blocks, last))
         return last, np.concatenate(list(parts))
 
     def _known(self, triples: Ids) -> NDArray[np.bool_]:
         return in_any((self.graph, *self.excluded), triples)
 
-    def _drawn(self, n: int, seed: int, engine: Engine) -> Sample:
+    def _drawn(self, n: int, seed: int) -> Sample:
         triples = np.zeros((0, 3), dtype=np.int32)
         n_blocks = 0
         while len(triples) < n:
-            n_blocks, accepted = self._round(seed, engine, n - len(triples), n_blocks, len(triples))
+            n_blocks, accepted = self._round(seed, n - len(triples), n_blocks, len(triples))
             grown = self._grow(triples, accepted)
             if len(grown) - len(triples) < len(accepted) // 1000:  # the rest would take for ever to draw
                 return self._listed(n, seed)

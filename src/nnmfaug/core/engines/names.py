@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from nnmfaug.core.checks import require
 from nnmfaug.core.engines.base import Engine, Serial, n_cores
-from nnmfaug.core.engines.dask import Dask
+from nnmfaug.core.engines.dask import Dask, check_address
 from nnmfaug.core.engines.processes import Processes
 
 FORMS = "serial, processes, processes:N, dask, dask:N, tcp://HOST:PORT or tls://HOST:PORT"
@@ -31,27 +31,36 @@ def engine_named(name: str, *, insecure: bool = False) -> Iterator[Engine]:
     ...     engine
     Processes(workers=4)
     """
+    check_engine(name, insecure=insecure)
     kind, _, rest = name.partition(":")
-    if rest.startswith("//"):
-        with Dask.connect(name, insecure=insecure) as engine:
-            yield engine
-        return
-    require(kind in ("serial", "processes", "dask"), f"engine {name!r}: must be {FORMS}")
-    n_workers = _number(name, rest)
+    n_workers = int(rest) if rest.isdecimal() else None
     if kind == "serial":
-        require(n_workers is None, f"engine {name!r}: serial has no number; processes:N has")
         yield Serial()
     elif kind == "processes":
         yield Processes(n_workers or n_cores())
-    else:
+    elif kind == "dask":
         with Dask.local(n_workers) as engine:
+            yield engine
+    else:
+        with Dask.connect(name, insecure=insecure) as engine:
             yield engine
 
 
-def _number(name: str, text: str) -> int | None:
-    """Return the number behind a colon, None if there is no colon."""
-    if ":" not in name:
-        return None
-    good = text.isdecimal() and len(text) < 5 and int(text) >= 1
+def check_engine(name: str, *, insecure: bool = False) -> None:
+    """Raise unless a name is that of an engine, so that a typing error is found before any work.
+
+    Examples
+    --------
+    >>> check_engine("dask:2")
+    >>> check_engine("process")
+    Traceback (most recent call last):
+    ValueError: engine 'process': must be serial, processes, processes:N, dask, dask:N, ...
+    """
+    kind, colon, rest = name.partition(":")
+    if rest.startswith("//"):
+        check_address(name, insecure=insecure)
+        return
+    require(kind in ("serial", "processes", "dask"), f"engine {name!r}: must be {FORMS}")
+    require(kind != "serial" or not colon, f"engine {name!r}: serial has no number; processes:N has")
+    good = not colon or (rest.isdecimal() and len(rest) < 5 and int(rest) >= 1)
     require(good, f"engine {name!r}: a number of at least 1 must follow the colon")
-    return int(text)
