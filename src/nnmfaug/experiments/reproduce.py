@@ -158,6 +158,9 @@ SAMPLING: Mapping[Cell, Sampling] = {
     Cell("wn18rr", "transe", "strong"): Sampling(
         n_components=2, n_clusters=50, fraction=0.1, exponent=4, alpha=0.1, eps=0.2
     ),
+    Cell("wn18rr", "rotate", "strong"): Sampling(
+        n_components=2, n_clusters=50, fraction=0.1, exponent=4, alpha=0.1, eps=0.2
+    ),
 }
 """The choices in ``docs/results/search.json``; other cells have the defaults of :class:`Sampling`."""
 
