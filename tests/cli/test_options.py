@@ -9,7 +9,10 @@ import pytest
 
 import nnmfaug as na
 from nnmfaug.cli.arm_options import ArmOptions
+from nnmfaug.cli.engine_options import Workers
 from nnmfaug.cli.method_options import MethodName, MethodOptions
+from nnmfaug.core.engines.base import n_cores, running_on
+from nnmfaug.core.engines.processes import Processes
 
 PREDICTOR = na.LinkPredictor(model="transe")
 NOTHING: dict[str, Any] = dict.fromkeys(("amount", "schedule", "exponent", "weight", "clusters"))
@@ -108,3 +111,20 @@ def test_the_arm_nnmf_is_the_same_on_the_command_line_and_in_python(splits: na.S
 def test_other_values_of_another_methods_options_are_refused(option: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="is for --method nnmf, not for rules"):
         MethodOptions("rules", **option)
+
+
+@pytest.mark.parametrize(
+    ("engine", "threads", "is_noted"),
+    [("processes:2", n_cores(), True), ("tcp://127.0.0.1:8786", n_cores(), False), ("processes:2", 0, False)],
+)
+def test_workers_that_share_cores_are_noted(
+    engine: str, threads: int, *, is_noted: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with running_on(Processes(2)):
+        Workers(engine).note_if_crowded(threads)
+    assert ("--threads 1 is faster" in capsys.readouterr().err) == is_noted
+
+
+def test_one_process_shares_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    Workers("serial").note_if_crowded(1000)
+    assert not capsys.readouterr().err

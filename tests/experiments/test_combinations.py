@@ -14,6 +14,7 @@ import nnmfaug as na
 from nnmfaug.experiments import runner
 from nnmfaug.experiments.methods import COMBINATIONS
 from nnmfaug.experiments.runner import model_folder
+from nnmfaug.experiments.work import Combining
 from nnmfaug.quality.prior import fit_prior
 from tests.other_test import with_other_test
 
@@ -128,7 +129,7 @@ def test_only_the_baseline_is_trained_and_rules_are_fitted_once(
 ) -> None:
     trained = calls(na.LinkPredictor, "train")
     fitted = calls(runner, "fit_prior")
-    ranked = calls(runner, "run_combined")
+    ranked = calls(Combining, "__call__")
     run(family, tmp_path)
     assert (len(trained), len(fitted)) == (2, 1)
     assert len(ranked) == 3, "combined twice, rules alone once"
@@ -142,7 +143,7 @@ def test_only_the_baseline_is_trained_and_rules_are_fitted_once(
 def test_an_interrupted_experiment_resumes_to_the_same_numbers(
     family: na.Splits, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    function: Any = runner.run_combined  # type: ignore[attr-defined]
+    function: Any = Combining.__call__
     n_calls = 0
 
     def interrupt(*args: Any) -> object:
@@ -152,7 +153,7 @@ def test_an_interrupted_experiment_resumes_to_the_same_numbers(
             raise KeyboardInterrupt
         return function(*args)
 
-    monkeypatch.setattr(runner, "run_combined", interrupt)
+    monkeypatch.setattr(Combining, "__call__", interrupt)
     with pytest.raises(KeyboardInterrupt):
         run(family, tmp_path)
     assert ("combined", 0) in loaded(tmp_path)

@@ -11,7 +11,7 @@ import pytest
 
 import nnmfaug as na
 from nnmfaug.core.progress import reporting_to
-from nnmfaug.experiments import runner
+from nnmfaug.experiments import work
 from nnmfaug.experiments.runner import model_folder
 from tests.saved import change_json, deleted, write_run_0_1
 
@@ -176,7 +176,7 @@ def test_new_runs_beside_some_of_another_version_are_warned_of(
     splits: na.Splits, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_baseline(splits, tmp_path)
-    monkeypatch.setattr(runner, "version", lambda _: "99")
+    monkeypatch.setattr(work, "version", lambda _: "99")
     with pytest.warns(UserWarning, match=r"holds runs of nnmfaug \d\S*; new runs use 99"):
         run_baseline(splits, tmp_path, n_seeds=2)
 
@@ -186,7 +186,7 @@ def test_without_new_runs_there_is_no_warning(
     splits: na.Splits, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_baseline(splits, tmp_path)
-    monkeypatch.setattr(runner, "version", lambda _: "99")
+    monkeypatch.setattr(work, "version", lambda _: "99")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         run_baseline(splits, tmp_path, options=replace(ONE, evaluate_every=1))

@@ -129,6 +129,7 @@ def compare(
     check_experiment(splits, predictor, arms, range(seeds), out)
     with locked(out):
         with workers.in_use(), progress(), notes_of_warnings():
+            workers.note_if_crowded(options.n_threads)
             outcome, runs = _run(splits, predictor, arms, seeds, out, options, pilot=pilot)
             derivable = find_derivable(splits.train, splits.test) if len(arms) > 1 else None
         comparisons = compare_both(runs)

@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
+from nnmfaug.cli.console import say
 from nnmfaug.cli.shared_options import receives
-from nnmfaug.core.engines.base import running_on
+from nnmfaug.core.engines.base import current_engine, n_cores, running_on
 from nnmfaug.core.engines.names import check_engine, engine_named
 
 
@@ -34,6 +35,16 @@ class Workers:
         """Start the engine, run everything inside the ``with`` block on it, and end it."""
         with engine_named(self.engine, insecure=self.insecure) as engine, running_on(engine):
             yield
+
+    def note_if_crowded(self, threads: int) -> None:
+        """Say so if workers on this machine, with this many threads each, have to share its cores."""
+        n_workers = current_engine().n_workers
+        is_here = "//" not in self.engine
+        if is_here and n_workers > 1 and n_workers * threads > n_cores():
+            say(
+                f"note: {n_workers} workers with {threads} torch threads each share {n_cores()} cores; "
+                "--threads 1 is faster. The number of threads may change the last digits of results"
+            )
 
 
 def _workers(

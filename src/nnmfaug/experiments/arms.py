@@ -44,6 +44,10 @@ class Fits:
         self._entries.append((method, graph, dist))
         return dist
 
+    def __reduce__(self) -> tuple[type[Fits], tuple[()]]:
+        """In another process it starts empty: what was fitted here is not sent."""
+        return Fits, ()
+
 
 def _is_same(one: object, other: object) -> bool:
     """Whether two methods are equal; those with arrays among their settings are only if they are one object."""

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from nnmfaug.augmenters.base import Prior
 from nnmfaug.core.checks import require
 from nnmfaug.core.errors import DataError
-from nnmfaug.evaluation.runs import Run
 from nnmfaug.experiments.arms import AnyArm, Combination, arm_settings
 from nnmfaug.graph.splits import Splits
-from nnmfaug.linkpred import Combined, Trained
 from nnmfaug.quality.prior import MAX_CONSTANT_RULES, MAX_RULES, MIN_CONFIDENCE, MIN_SUPPORT
 
 RULES = {
@@ -53,40 +48,3 @@ def combination_settings(arm: Combination, arms: Mapping[str, AnyArm]) -> dict[s
         return {"rules": RULES}
     base = {"arm": arm.base, "settings": arm_settings(arms[arm.base])}
     return {"model_of": base, "rules": RULES}
-
-
-@dataclass(frozen=True, eq=False)
-class CombinedRun:
-    """A run of a combined arm, and the combined model."""
-
-    run: Run
-    combined: Combined
-
-
-def run_combined(
-    key: tuple[str, int], trained: Trained | None, prior: Prior, splits: Splits, settings: Mapping[str, Any]
-) -> CombinedRun:
-    """Choose T, w and ε on valid, and rank test.
-
-    Parameters
-    ----------
-    key
-        Name of the arm, and the seed.
-    trained
-        The model; None for rules alone.
-    settings
-        Settings of the run, to which T, w and ε are added.
-    """
-    started = time.perf_counter()
-    combined = Combined.fit(trained, prior, splits)
-    chosen = time.perf_counter()
-    ranks = combined.rank(splits.test)
-    seconds = {"combine": chosen - started, "evaluate": time.perf_counter() - chosen}
-    mix = None if trained is None else asdict(combined.mix)
-    run = Run(*key, ranks, {**settings, "mix": mix}, seconds=seconds)
-    return CombinedRun(run, combined)
-
-
-def same_run(run: Run, seed: int) -> Run:
-    """Return the run of rules alone with another seed: nothing in it depends on the seed."""
-    return replace(run, seed=seed, seconds={})

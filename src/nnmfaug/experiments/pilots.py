@@ -12,6 +12,7 @@ import numpy as np
 
 from nnmfaug.core.arrays import Array
 from nnmfaug.core.checks import check_argument, check_at_least, require
+from nnmfaug.core.engines.base import current_engine
 from nnmfaug.core.errors import DataError
 from nnmfaug.core.progress import report
 from nnmfaug.evaluation.metrics import contributions
@@ -110,17 +111,42 @@ def run_pilot(  # noqa: PLR0913
     _check(splits, parts, epochs)
     data = augmentation.prepare(splits.train, seed, fit)
     n_epochs = epochs or max(predictor.epochs // EPOCH_DIVISOR, 1)
-    options = replace(options or TrainOptions(), evaluate_every=None)
+    options = options or TrainOptions()
+    options = replace(options, evaluate_every=None, threads=options.n_threads)  # as many on every engine
     numbers = sorted({0, *_amounts(data, parts)})
-    known = splits.train_and_valid()
+    pilot_run = _PilotRun(splits, replace(predictor, epochs=n_epochs), data, seed, options)
     reciprocal_ranks = {}
-    for done, n in enumerate(numbers):
+    report("pilot runs", 0, len(numbers))
+    for done, (place, values) in enumerate(current_engine().as_finished(pilot_run, numbers), start=1):
+        reciprocal_ranks[numbers[place]] = values
         report("pilot runs", done, len(numbers))
-        part = data.first(n)
-        n_short = max(round(n_epochs * len(data.train) / part.size), 1)
-        trained = replace(predictor, epochs=n_short).train(splits, part, seed=seed, options=options)
-        reciprocal_ranks[n] = contributions(trained.rank(splits.valid, known=known).filtered, "mrr")
-    return _choose(reciprocal_ranks)
+    return _choose({n: reciprocal_ranks[n] for n in numbers})
+
+
+@dataclass(frozen=True, eq=False)
+class _PilotRun:
+    """Trains briefly with some of the added triples, as any engine does it.
+
+    Parameters
+    ----------
+    predictor
+        Its epochs are those of a run without added triples.
+    """
+
+    splits: Splits
+    predictor: LinkPredictor
+    data: TrainingSet
+    seed: int
+    options: TrainOptions
+
+    def __call__(self, n: int) -> Array:
+        """Return the reciprocal ranks of the valid triples after training with the first n added triples."""
+        part = self.data.first(n)
+        n_short = max(round(self.predictor.epochs * len(self.data.train) / part.size), 1)
+        short = replace(self.predictor, epochs=n_short)
+        trained = short.train(self.splits, part, seed=self.seed, options=self.options)
+        ranks = trained.rank(self.splits.valid, known=self.splits.train_and_valid())
+        return contributions(ranks.filtered, "mrr")
 
 
 def choose_amount(

@@ -2,47 +2,37 @@
 
 from __future__ import annotations
 
-import platform
-import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from nnmfaug.augmenters.base import Prior
-from nnmfaug.core.errors import SamplingError
+from nnmfaug.core.engines.base import current_engine
 from nnmfaug.core.progress import current, reporting_to
 from nnmfaug.evaluation.runs import Run, run_path, save_run
-from nnmfaug.experiments.arms import AnyArm, Arm, Arms, Combination, Fit, Fits, arm_settings, as_arms
+from nnmfaug.experiments.arms import AnyArm, Arms, Combination, Fit, Fits, arm_settings, as_arms
 from nnmfaug.experiments.checks import check_experiment
-from nnmfaug.experiments.combinations import (
-    arms_with_models,
-    combination_settings,
-    combinations,
-    run_combined,
+from nnmfaug.experiments.combinations import arms_with_models, combination_settings, combinations
+from nnmfaug.experiments.existing import load_same
+from nnmfaug.experiments.work import (
+    TRAINING,
+    Combining,
+    CombiningTask,
+    Key,
+    Training,
+    TrainingTask,
+    installed_versions,
     same_run,
 )
-from nnmfaug.experiments.existing import load_same
-from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.splits import Splits
 from nnmfaug.io.lock import locked
-from nnmfaug.linkpred import LinkPredictor, TrainOptions, load_trained
+from nnmfaug.linkpred import LinkPredictor, Trained, TrainOptions, load_trained
 from nnmfaug.linkpred.storage import DOCUMENT as MODEL_FILE
-from nnmfaug.linkpred.training_set import TrainingSet
-from nnmfaug.quality.diagnostics import diagnose
 from nnmfaug.quality.prior import fit_prior
-
-PACKAGES = ("nnmfaug", "numpy", "torch", "pykeen")
-"""Packages whose versions a run records."""
-
-Key = tuple[str, int]
-"""An arm's name and a seed."""
 
 
 def run_experiment(
@@ -88,7 +78,7 @@ def run_experiment(
 
 def _run_all(experiment: _Experiment, arms: Arms, seeds: Sequence[int]) -> list[Run]:
     """Load the runs that exist, train and combine the others, and return them all."""
-    keys = [(arm, seed) for seed in seeds for arm in arms]  # seed by seed: an interrupted experiment is comparable
+    keys = [(arm, seed) for seed in seeds for arm in arms]
     runs = experiment.existing(keys)
     missing = [key for key in keys if key not in runs]
     if missing:
@@ -97,23 +87,25 @@ def _run_all(experiment: _Experiment, arms: Arms, seeds: Sequence[int]) -> list[
     without_model = experiment.without_model(to_combine, runs)
     to_train = [key for key in keys if key in without_model or (key in missing and key not in to_combine)]
     # Every arm is prepared for the first seed at once, so that errors come before anything is trained.
-    training_sets = {key: experiment.prepare(key) for key in to_train if key[1] == seeds[0]}
-    for key in _models_first([*to_train, *to_combine], seeds):
-        with _progress(key, to_train.index(key) if key in to_train else 0, len(to_train)):
-            if key in to_combine:
-                runs[key] = experiment.combine(key, runs, is_first=key[1] == seeds[0])
-                continue
-            data = training_sets.pop(key, None) or experiment.prepare(key)
-            if key in without_model:
-                experiment.train_again(runs[key], data)
-            else:
-                runs[key] = experiment.run(key, data, is_first=key[1] == seeds[0])
+    training_sets = {key: experiment.training.prepare(key) for key in to_train if key[1] == seeds[0]}
+    with _progress(len(to_train)) as finish_one:
+        for of_round in _rounds(seeds):
+            tasks = [
+                TrainingTask(key, training_sets.pop(key, None), experiment.keeps_model(key, seeds[0]))
+                for key in to_train
+                if key[1] in of_round
+            ]
+            for run in experiment.train(tasks, runs):
+                runs.setdefault((run.arm, run.seed), run)
+                finish_one()
+            for run in experiment.combine([key for key in to_combine if key[1] in of_round], runs, seeds[0]):
+                runs[run.arm, run.seed] = run
     return [runs[arm, seed] for arm in arms for seed in seeds]
 
 
-def _models_first(keys: Sequence[Key], seeds: Sequence[int]) -> list[Key]:
-    """Return the runs seed by seed; those of a seed keep their order, so models come before their combinations."""
-    return [key for seed in seeds for key in keys if key[1] == seed]
+def _rounds(seeds: Sequence[int]) -> list[Sequence[int]]:
+    """Return the seeds that are worked on together; one at a time keeps an interrupted experiment comparable."""
+    return [seeds] if current_engine().n_workers > 1 else [(seed,) for seed in seeds]
 
 
 @dataclass(frozen=True)
@@ -131,20 +123,26 @@ class _Experiment:
     def settings(self) -> dict[str, Any]:
         """The settings that all runs have in common, as plain data."""
         digests = {name: graph.digest() for name, graph in self.splits.items()}
-        versions = {name: version(name) for name in PACKAGES}
         return {
             "data": {"name": self.splits.name, **digests},
             "predictor": asdict(self.predictor),
             "options": {"threads": self.options.threads, "device": self.options.device},
-            "versions": {"python": platform.python_version(), **versions},
+            "versions": installed_versions(),
         }
 
-    def settings_of(self, name: str) -> dict[str, Any]:
-        """Return the settings of the runs of an arm, as far as they are known before."""
-        arm = self.arms[name]
-        if isinstance(arm, Combination):
-            return {**self.settings, "arm": combination_settings(arm, self.arms)}
-        return {**self.settings, "arm": arm_settings(arm)}
+    @cached_property
+    def settings_of(self) -> dict[str, dict[str, Any]]:
+        """Name of an arm → the settings of its runs, as far as they are known before."""
+        return {name: {**self.settings, "arm": self._arm_settings(arm)} for name, arm in self.arms.items()}
+
+    def _arm_settings(self, arm: AnyArm) -> object:
+        return combination_settings(arm, self.arms) if isinstance(arm, Combination) else arm_settings(arm)
+
+    @cached_property
+    def training(self) -> Training:
+        """The work of a run that trains. All engines use as many torch threads."""
+        options = replace(self.options, threads=self.options.n_threads)
+        return Training(self.splits, self.predictor, self.arms, self.settings_of, options, self.fit)
 
     @cached_property
     def prior(self) -> Prior:
@@ -157,7 +155,7 @@ class _Experiment:
         for arm, seed in keys:
             path = run_path(self.folder, arm, seed)
             if path.is_file():
-                runs[arm, seed] = load_same(path, self.settings_of(arm))
+                runs[arm, seed] = load_same(path, self.settings_of[arm])
         return runs
 
     def warn_of_old(self, runs: Sequence[Run]) -> None:
@@ -177,65 +175,72 @@ class _Experiment:
             msg = f"{n_flat} of the existing runs have no learning curve. Use a new folder to get all curves"
             warnings.warn(msg, UserWarning, stacklevel=3)
 
-    def prepare(self, key: Key) -> TrainingSet:
-        """Make the training set of a run; errors name the arm."""
+    def keeps_model(self, key: Key, first_seed: int) -> bool:
+        """Whether the model of a run is saved: it is of the first seed, or a combination needs it."""
         arm, seed = key
-        trained_arm: Arm = self.arms[arm]  # type: ignore[assignment]
-        try:
-            return trained_arm.prepare(self.splits.train, seed, self.fit)
-        except SamplingError as error:
-            msg = f"arm {arm}: {error}; request fewer"
-            raise SamplingError(msg, available=error.available, partial=error.partial) from None
-        except ValueError as error:
-            msg = f"arm {arm}: {error}"
-            raise ValueError(msg) from None
+        return seed == first_seed or arm in arms_with_models(self.arms)
 
-    def run(self, key: Key, data: TrainingSet, *, is_first: bool) -> Run:
-        """Train, rank test, and write the run; also the model, if it is of the first seed or needed later."""
-        arm, seed = key
-        trained = self.predictor.train(self.splits, data, seed=seed, options=self.options)
-        started = time.perf_counter()
-        ranks = trained.rank(self.splits.test)
-        seconds = {**trained.seconds, "evaluate": time.perf_counter() - started}
-        settings = {**self.settings_of(arm), "generated": _describe(data.added, self.splits)}
-        n_extra = data.size - len(self.splits.train)
-        run = Run(arm, seed, ranks, settings, trained.losses, trained.curve, n_extra, seconds)
-        if is_first or arm in arms_with_models(self.arms):
-            trained.save(model_folder(self.folder, arm, seed), overwrite=True)
-        save_run(run, self.folder)
-        return run
+    def train(self, tasks: Sequence[TrainingTask], runs: Mapping[Key, Run]) -> Iterator[Run]:
+        """Train, and write each run, and its model if it is kept, as soon as it is finished.
 
-    def combine(self, key: Key, runs: Mapping[Key, Run], *, is_first: bool) -> Run:
-        """Combine the model of another arm with rules, rank test, and write the run."""
-        arm, seed = key
+        A run that exists was only lacking its model, so that alone is written.
+        """
+        for place, result in current_engine().as_finished(self.training, tasks):
+            key = tasks[place].key
+            if result.trained is not None:
+                result.trained.save(model_folder(self.folder, *key), overwrite=True)
+            if key in runs:
+                _warn_of_repeat(runs[key], result.run)
+            else:
+                save_run(result.run, self.folder)
+            yield result.run
+
+    def combine(self, keys: Sequence[Key], runs: Mapping[Key, Run], first_seed: int) -> Iterator[Run]:
+        """Combine models of other arms with rules, rank test, and write the runs."""
+        with_model = [key for key in keys if combinations(self.arms)[key[0]].base is not None]
+        rules_alone = [key for key in keys if key not in with_model]
+        engine = current_engine()
+        for start in range(0, len(with_model), engine.n_workers):  # so many models are in memory
+            yield from self._combine(with_model[start : start + engine.n_workers], runs, first_seed)
+        for arm in dict.fromkeys(arm for arm, _ in rules_alone):
+            seeds = [seed for name, seed in rules_alone if name == arm]
+            run = next((run for (name, _), run in runs.items() if name == arm), None)
+            if run is None:
+                (run,) = self._combine([(arm, seeds.pop(0))], runs, first_seed)
+                yield run
+            for seed in seeds:
+                save_run(same_run(run, seed), self.folder)
+                yield same_run(run, seed)
+
+    def _combine(self, keys: Sequence[Key], runs: Mapping[Key, Run], first_seed: int) -> Iterator[Run]:
+        work = Combining(self.splits, self.prior, self.settings_of)
+        tasks = [CombiningTask((arm, seed), self._base_of(arm, seed), seed == first_seed) for arm, seed in keys]
+        for place, result in current_engine().as_finished(work, tasks):
+            arm, seed = keys[place]
+            base = combinations(self.arms)[arm].base
+            run = result.run if base is None else replace(result.run, n_extra=runs[base, seed].n_extra)
+            if result.combined is not None:
+                result.combined.save(model_folder(self.folder, arm, seed), overwrite=True)
+            save_run(run, self.folder)
+            yield run
+
+    def _base_of(self, arm: str, seed: int) -> Trained | None:
+        """Read the model that an arm combines with rules."""
         base = combinations(self.arms)[arm].base
-        others = [run for run in runs.values() if run.arm == arm]
-        if base is None and others:
-            run = same_run(others[0], seed)
-        else:
-            trained = None if base is None else load_trained(model_folder(self.folder, base, seed))
-            outcome = run_combined(key, trained, self.prior, self.splits, self.settings_of(arm))
-            run = outcome.run if base is None else replace(outcome.run, n_extra=runs[base, seed].n_extra)
-            if is_first:
-                outcome.combined.save(model_folder(self.folder, arm, seed), overwrite=True)
-        save_run(run, self.folder)
-        return run
+        return None if base is None else load_trained(model_folder(self.folder, base, seed))
 
     def without_model(self, to_combine: Sequence[Key], runs: Mapping[Key, Run]) -> set[Key]:
         """Return the runs that exist, and whose models are needed but were not saved."""
         bases = {(combinations(self.arms)[arm].base, seed) for arm, seed in to_combine}
         return {key for key in runs if key in bases and not has_model(self.folder, *key)}
 
-    def train_again(self, run: Run, data: TrainingSet) -> None:
-        """Train and save the model of a run that exists."""
-        trained = self.predictor.train(self.splits, data, seed=run.seed, options=self.options)
-        trained.save(model_folder(self.folder, run.arm, run.seed), overwrite=True)
-        is_same = trained.losses == run.losses
-        outcome = "the same" if is_same else "not quite the same, because versions or threads differ"
-        msg = (
-            f"the model of {run.arm} with seed {run.seed} was not saved, so it was trained again: it is {outcome}"
-        )
-        warnings.warn(msg, UserWarning, stacklevel=3)
+
+def _warn_of_repeat(run: Run, repeated: Run) -> None:
+    """Warn that a run was trained again for its model."""
+    is_same = run.losses == repeated.losses
+    outcome = "the same" if is_same else "not quite the same, because versions or threads differ"
+    msg = f"the model of {run.arm} with seed {run.seed} was not saved, so it was trained again: it is {outcome}"
+    warnings.warn(msg, UserWarning, stacklevel=3)
 
 
 def has_model(folder: str | Path, arm: str, seed: int) -> bool:
@@ -248,31 +253,30 @@ def model_folder(folder: str | Path, arm: str, seed: int) -> Path:
     return Path(folder) / "models" / run_path(folder, arm, seed).stem
 
 
-def _describe(added: KnowledgeGraph | None, splits: Splits) -> dict[str, Any] | None:
-    """Describe generated triples, and count those that valid and test confirm: reported only."""
-    if added is None:
-        return None
-    generated = added.with_vocabulary(splits.vocabulary)
-    in_train = int(splits.train.contains(generated.triples).sum())
-    test_rows = np.flatnonzero(generated.contains(splits.test.triples)).tolist()
-    return {"in_train": in_train, **asdict(diagnose(generated, splits)), "test_rows": test_rows}
-
-
 @contextmanager
-def _progress(key: Key, place: int, n_runs: int) -> Iterator[None]:
-    """Report training as progress of all runs, and other work under the name of this run."""
-    arm, seed = key
+def _progress(n_runs: int) -> Iterator[Callable[[], None]]:
+    """Report training as progress of all runs; yield a function to be called after each."""
     outer = current()
     if outer is None:
-        yield
+        yield lambda: None
         return
+    name = "training, 1 run" if n_runs == 1 else f"training, {n_runs} runs"
+    is_elsewhere = current_engine().n_workers > 1  # where reports do not come from
+    n_finished = 0
+
+    def finish_one() -> None:
+        nonlocal n_finished
+        n_finished += 1
+        if is_elsewhere:
+            outer(name, n_finished, n_runs)
 
     def relay(task: str, done: int, total: int) -> None:
-        if task == "training":
-            runs = "1 run" if n_runs == 1 else f"{n_runs} runs"
-            outer(f"training, {runs}", place * total + done, n_runs * total)
+        if task == TRAINING:
+            outer(name, n_finished * total + done, n_runs * total)
         else:
-            outer(f"{arm}, seed {seed}: {task}", done, total)
+            outer(task, done, total)
 
     with reporting_to(relay):
-        yield
+        if is_elsewhere and n_runs:
+            outer(name, 0, n_runs)
+        yield finish_one

@@ -82,6 +82,10 @@ class Combined:
     mix: Mix = field(default_factory=Mix)
     calibration: Calibration | None = None
 
+    def __reduce__(self) -> tuple[type[Combined], tuple[object, ...]]:
+        """To another process goes what it is made of, not what was computed from that."""
+        return Combined, (self.trained, self.prior, self.known, self.mix, self.calibration)
+
     @classmethod
     def fit(cls, trained: Trained | None, prior: Prior, splits: Splits) -> Combined:
         """Choose T, w and ε on valid, where filtered ranks leave out train and valid; test is not used."""

@@ -223,12 +223,13 @@ class NNMFAugLCWATrainingLoop(GrowingMixin, LCWATrainingLoop):  # type: ignore[m
 def _check_weight(weight: float | Tensor, n: int, loss_weighter: object) -> Tensor:
     """Return one weight for each of n generated triples, or raise."""
     weights = torch.as_tensor(weight, dtype=torch.float32)
-    finite = bool(((weights >= 0) & (weights < math.inf)).all())
-    require(finite, f"extra_weight={weight}: must be finite and not negative")
+    is_bad = ~((weights >= 0) & (weights < math.inf))
+    bad = weights[is_bad].flatten().tolist()
+    require(not bad, f"extra_weight={'; '.join(map(str, bad[:1]))}: must be finite and not negative")
     shape = tuple(weights.shape)
     require(shape in ((), (n,)), f"extra_weight of shape {shape}: must be one number, or {n}, one for each triple")
     clash = loss_weighter is not None and bool((weights != 1).any())
-    require(not clash, f"extra_weight={weight} and a loss_weighter: a triple can have only one weight")
+    require(not clash, "extra_weight and a loss_weighter: a triple can have only one weight")
     return weights.expand(n).clone()
 
 

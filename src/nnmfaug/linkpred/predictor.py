@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -209,6 +210,11 @@ class TrainOptions:
         check_argument("device", self.device, self.device in get_args(Device), ", ".join(get_args(Device)))
         if self.device == "cuda":
             _check_cuda()
+
+    @property
+    def n_threads(self) -> int:
+        """Number of torch threads, here."""
+        return self.threads or min(os.cpu_count() or 1, 2)
 
 
 def _check_cuda() -> None:

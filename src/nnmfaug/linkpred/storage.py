@@ -87,11 +87,31 @@ def load_trained(folder: str | Path) -> Trained:
     return Trained(settings, model, known, hidden=hidden)
 
 
+def weights_as_bytes(model: ERModel[Any, Any, Any]) -> bytes:
+    """Return the weights of a model in the format of safetensors."""
+    from safetensors.torch import save
+
+    return bytes(save(_weights(model)))
+
+
+def unpack(settings: LinkPredictor, known: KnowledgeGraph, weights: bytes, parts: tuple[Any, ...]) -> Trained:
+    """Return a model that another process sent."""
+    from safetensors.torch import load
+
+    model = _model_without_weights(settings, known)
+    model.load_state_dict({name.removeprefix(PREFIX): x for name, x in load(weights).items()}, assign=True)
+    model.eval()
+    return Trained(settings, model, known, *parts)
+
+
+def _weights(model: ERModel[Any, Any, Any]) -> dict[str, Tensor]:
+    return {PREFIX + name: x.contiguous().cpu() for name, x in model.state_dict().items()}
+
+
 def _tensors(trained: Trained) -> dict[str, Tensor]:
     import torch
 
-    weights = {PREFIX + name: x.contiguous().cpu() for name, x in trained.model.state_dict().items()}
-    return {**weights, KNOWN: torch.from_numpy(trained.known.triples.copy())}
+    return {**_weights(trained.model), KNOWN: torch.from_numpy(trained.known.triples.copy())}
 
 
 def _settings(values: dict[str, Any]) -> LinkPredictor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -51,7 +50,7 @@ def train(settings: LinkPredictor, splits: Splits, data: TrainingSet, seed: int,
     started = time.perf_counter()
     valid = splits.valid.with_vocabulary(vocabulary)
     hidden = [vocabulary.entity_ids[name] for name in data.hidden]
-    with _calm(options.threads), torch.random.fork_rng():
+    with _calm(options.n_threads), torch.random.fork_rng():
         torch.manual_seed(seed)
         model = make_model(settings, factory).to(_device(options.device))
         watch = _Watch(settings, valid, known_without_test, options.evaluate_every)
@@ -150,11 +149,11 @@ class _Watch(TrainingCallback):
 
 
 @contextmanager
-def _calm(threads: int | None) -> Iterator[None]:
+def _calm(threads: int) -> Iterator[None]:
     """Set torch's threads, and keep live objects out of the garbage collector, which PyKEEN runs each epoch."""
     threads_before = torch.get_num_threads()
     frozen = gc.get_freeze_count()
-    torch.set_num_threads(threads or min(os.cpu_count() or 1, 2))
+    torch.set_num_threads(threads)
     if not frozen:  # objects frozen by others could not be told from ours afterwards
         gc.collect()
         gc.freeze()

@@ -94,6 +94,13 @@ class Trained:
 
         save_trained(self, Path(folder), overwrite=overwrite)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """To another process a model goes as settings, triples and weights, not as an object of torch."""
+        from nnmfaug.linkpred.storage import unpack, weights_as_bytes
+
+        parts = (self.losses, self.curve, self.seconds, self.hidden)
+        return unpack, (self.settings, self.known, weights_as_bytes(self.model), parts)
+
 
 class Query(NamedTuple):
     """A triple with one side missing."""
