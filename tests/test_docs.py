@@ -6,7 +6,9 @@ import doctest
 import itertools
 import re
 import shlex
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,6 +22,25 @@ BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 PROGRAM = re.compile(r"```python\n(.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 SOURCE_FILE = re.compile(r"`((?:[a-z_]+/)+[a-z_]*\.pyi?)`")
+CLUSTERS = {"dask_jobqueue": "SLURMCluster", "dask_kubernetes.operator": "KubeCluster"}
+"""Modules that are not installed, and what the pages use of them."""
+
+
+def one_worker(**_: object) -> object:
+    """Return a cluster of one worker on this machine, whatever is asked for."""
+    from distributed import LocalCluster
+
+    class OneWorker(LocalCluster):  # type: ignore[misc]  # it is untyped
+        def scale(self, n: int = 0, jobs: int = 0) -> object:
+            return super().scale(1 if jobs else n)
+
+    return OneWorker(
+        n_workers=1,
+        threads_per_worker=1,
+        host="127.0.0.1",
+        dashboard_address=None,
+        scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+    )
 
 
 def name_of(page: Path) -> str:
@@ -53,6 +74,8 @@ def test_shown_commands_print_what_is_shown(page: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", [page for page in PAGES if PROGRAM.search(page.read_text())], ids=name_of)
 def test_shown_programs_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    for module, name in CLUSTERS.items():
+        monkeypatch.setitem(sys.modules, module, SimpleNamespace(**{name: one_worker}))
     extra = na.TypedTriples().fit(na.read_splits("umls").train).sample(50, seed=0)
     na.write_triples(extra.graph, "extra.tsv")
     na.write_splits(na.split(na.family(40, seed=0).given, valid=0.05, test=0.1, seed=0), "mydata")

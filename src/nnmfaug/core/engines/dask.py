@@ -24,6 +24,7 @@ from nnmfaug.core.engines.tasks import Outcome, run_task
 
 if TYPE_CHECKING:
     from distributed import Client, Future
+    from distributed.security import Security
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -36,6 +37,10 @@ CONNECTION = 15.0
 """Seconds to wait for the scheduler."""
 LIGHT = 1 << 20
 """Items of more bytes do not pass through the scheduler."""
+TLS_VARIABLES = tuple(
+    f"DASK_DISTRIBUTED__COMM__TLS__{name}" for name in ("CA_FILE", "CLIENT__CERT", "CLIENT__KEY")
+)
+"""Variables of the environment that name the files of certificates; Dask reads them."""
 ATTEMPTS = 5
 """So often data is sent again that was lost with the workers that had it."""
 
@@ -91,12 +96,10 @@ class Dask:
         this machine is accepted, unless ``insecure``.
         """
         from distributed import Client
-        from distributed.security import Security
 
         check_address(address, insecure=insecure)
-        is_encrypted = urlsplit(address).scheme == "tls"
+        security = _certificates() if urlsplit(address).scheme == "tls" else None
         try:
-            security = Security(require_encryption=True) if is_encrypted else None
             client = Client(address, security=security, timeout=CONNECTION, set_as_default=False)
         except (OSError, TypeError, RuntimeError, ValueError) as error:
             reason = str(error).strip() or type(error).__name__
@@ -202,6 +205,22 @@ class Dask:
         if self.client.status != "running":
             msg = "the connection to the Dask scheduler is lost; start it again, then run the same command"
             raise ConnectionError(msg)
+
+
+def _certificates() -> Security:
+    """Return the certificates in Dask's configuration, or raise."""
+    from distributed.security import Security
+
+    try:
+        security = Security(require_encryption=True)
+        is_complete = security.get_connection_args("client")["ssl_context"] is not None
+    except OSError as error:
+        msg = f"a certificate or key cannot be used ({error}); see {', '.join(TLS_VARIABLES)}"
+        raise ConnectionError(msg) from None
+    if is_complete:
+        return security
+    msg = f"tls:// needs certificates: set {', '.join(TLS_VARIABLES)} to the paths of three files"
+    raise ConnectionError(msg)
 
 
 def _name(work: Callable[..., object], place: int) -> str:
