@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from nnmfaug.core.arrays import Array, Places
-from nnmfaug.core.blocks import blocks
+from nnmfaug.core.blocks import BLOCK_ROWS, blocks
 
 _DEPENDENT = 1e-13
 """A row of which not more than this fraction remains is a combination of earlier rows and rounding."""
@@ -35,6 +35,10 @@ def products(x: Array, y: Array) -> Array:
            [7.]])
     """
     result = np.empty((len(x), len(y)))
+    if x.shape[1] > BLOCK_ROWS:  # the same, with less memory
+        for i, j in np.ndindex(result.shape):
+            result[i, j] = np.add.reduce(x[i] * y[j])
+        return result
     for block in blocks(len(y), size=max(_CACHED // max(x.size, 1), 1)):
         np.add.reduce(x[:, None] * y[block], axis=2, out=result[:, block])
     return result
@@ -48,7 +52,12 @@ def combine(coefficients: Array, rows: Array) -> Array:
     >>> combine(np.array([2.0, 1.0]), np.array([[1.0, 0.0], [0.0, 3.0]]))
     array([2., 3.])
     """
-    total: Array = np.add.reduce(coefficients[:, None] * rows, axis=0)
+    total: Array = np.zeros(rows.shape[1])
+    for block in blocks(len(rows)):
+        part = coefficients[block, None] * rows[block]
+        if block.start:
+            part[0] += total  # so the order of the sum does not depend on blocks
+        total = np.add.reduce(part, axis=0)
     return total
 
 

@@ -97,3 +97,15 @@ def _is_first(ordered: Ids) -> Bools:
     is_first = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
     return is_first
+
+
+def run_lengths(ordered: Ids) -> tuple[Ids, Ids]:
+    """Return the distinct ones of sorted keys, and how often each occurs.
+
+    Examples
+    --------
+    >>> run_lengths(np.array([3, 3, 7]))
+    (array([3, 7]), array([2, 1]))
+    """
+    begins = np.flatnonzero(_is_first(ordered))
+    return ordered[begins], np.diff(np.append(begins, len(ordered)))

@@ -7,6 +7,7 @@ import heapq
 import numpy as np
 
 from nnmfaug.core.arrays import Array, Bools, Places
+from nnmfaug.core.blocks import blocks
 from nnmfaug.core.dense import combine, products
 
 
@@ -19,10 +20,10 @@ def micro_clusters(rows: Array, weights: Array, n_cells: int) -> Places:
 
     def cell(members: Places) -> tuple[float, int, Places]:
         """The cell as an entry of the heap: the largest sum of squares first, single rows last."""
-        x = rows[members]
         w = weights[members]
-        centred = x - combine(w, x) / w.sum()
-        sum_of_squares = float(combine(w, centred * centred).sum())
+        squares = _centre(rows[members], w)
+        np.multiply(squares, squares, out=squares)
+        sum_of_squares = float(combine(w, squares).sum())
         return -sum_of_squares if len(members) > 1 else 1.0, int(members[0]), members
 
     cells = [cell(np.arange(len(rows)))]
@@ -38,14 +39,20 @@ def micro_clusters(rows: Array, weights: Array, n_cells: int) -> Places:
 
 
 def _side(rows: Array, weights: Array) -> Bools:
-    """Whether each row is on the left of the mean along the principal axis; never all rows, never none."""
-    centred = rows - combine(weights, rows) / weights.sum()
-    columns = np.ascontiguousarray(centred.T)
+    """Whether each row is on the left of the mean along the principal axis; never all, never none. Moves rows."""
+    columns = np.ascontiguousarray(_centre(rows, weights).T)
     axis = _principal_axis(products(columns * weights, columns))
-    left: Bools = combine(axis, columns) <= 0
+    parts = [combine(axis, columns[:, block]) <= 0 for block in blocks(len(rows))]
+    left: Bools = np.concatenate(parts)
     if left.all() or not left.any():  # rows that differ by rounding alone
         left = np.arange(len(rows)) == 0
     return left
+
+
+def _centre(rows: Array, weights: Array) -> Array:
+    """Move rows in place so that their mean is zero, and return them."""
+    rows -= combine(weights, rows) / weights.sum()
+    return rows
 
 
 def _principal_axis(scatter: Array) -> Array:

@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -70,9 +69,9 @@ class Factors:
     n_iter: int
     converged: bool
 
-    @cached_property
+    @property
     def features(self) -> Array:
-        """W' = [W₁, W₂ᵀ] of Algorithm 1, shape (n_entities, 2p)."""
+        """W' = [W₁, W₂ᵀ] of Algorithm 1, shape (n_entities, 2p), a copy."""
         return read_only(np.hstack([self.head, self.tail]))
 
 

@@ -12,8 +12,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nnmfaug.core.arrays import Array, Bools, Ids, IntArray, Places
+from nnmfaug.core.arrays import Array, Bools, Ids, IntArray
+from nnmfaug.core.blocks import blocks
 from nnmfaug.core.checks import require
+from nnmfaug.core.distinct import distinct_rows
 from nnmfaug.graph.counts import Counts
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph, check_graph
 
@@ -168,13 +170,13 @@ def cluster(clusterer: Clusterer, features: Array, seen: Bools, *, seed: int) ->
     features = np.asarray(features, dtype=np.float64)
     seen = np.asarray(seen)
     _check_features(features, seen)
-    rows = features[seen]
     labels = np.full(len(features), -1, dtype=np.int64)
     if isinstance(clusterer, RowClusterer):
-        distinct, inverse, counts = _distinct(rows)
+        distinct, inverse, counts = distinct_rows(features, np.flatnonzero(seen))
+        del features  # they may be most of what is in memory
         labels[seen] = np.asarray(clusterer.label_rows(distinct, counts, seed=seed))[inverse]
     else:
-        labels[seen] = np.asarray(clusterer.fit_predict(rows))
+        labels[seen] = np.asarray(clusterer.fit_predict(features[seen]))
     return Partition(labels.astype(np.int32))
 
 
@@ -185,21 +187,11 @@ def _check_features(features: Array, seen: Bools) -> None:
         is_matrix and is_mask,
         f"features of shape {features.shape} and {seen.dtype} seen of shape {seen.shape}: do not go together",
     )
-    rows = features[seen]
-    n_finite = np.count_nonzero(np.isfinite(rows).all(axis=1))
-    require(
-        0 < len(rows) == n_finite,
-        f"of {len(features)} entities {len(rows)} are seen and {n_finite} of these have finite features",
+    places = np.flatnonzero(seen)
+    n_finite = sum(
+        np.count_nonzero(np.isfinite(features[places[block]]).all(axis=1)) for block in blocks(len(places))
     )
-
-
-def _distinct(rows: Array) -> tuple[Array, Places, Ids]:
-    """Return the distinct rows, the number of the distinct row of each row, and how often each occurs.
-
-    Rows are compared as bytes, which is many times faster than ``np.unique(rows, axis=0)``. The order of the
-    distinct rows is that of their bytes, not of their numbers.
-    """
-    rows = np.ascontiguousarray(rows + 0.0)  # turns -0 into 0, whose bytes differ
-    keys = rows.view(f"V{rows.itemsize * rows.shape[1]}").ravel()
-    _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-    return rows[first], inverse, counts
+    require(
+        0 < len(places) == n_finite,
+        f"of {len(features)} entities {len(places)} are seen and {n_finite} of these have finite features",
+    )

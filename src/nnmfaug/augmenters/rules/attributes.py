@@ -10,18 +10,29 @@ entities that have two attributes is an entry of X·Xᵀ. X is sparse, and conta
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from nnmfaug.augmenters.rules.steps import Steps, ranges
 from nnmfaug.core.arrays import Bools, Ids, Places
-from nnmfaug.graph.keys import SortedKeys, stable_order
+from nnmfaug.graph.keys import SortedKeys, run_lengths, stable_order
 
 NONE = -1
 """Code of no attribute."""
+
+
+class _Listed(NamedTuple):
+    """The code of some attributes, ascending, the number of entities that have each, and the entities."""
+
+    codes: Ids
+    lengths: Ids
+    entities: Ids
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,20 +69,42 @@ class Attributes:
     @cached_property
     def _table(self) -> tuple[Ids, Ids, Ids]:
         """Codes, where the entities of each begin, and the entities; ascending."""
+        with_constant = self._with_constant()
+        with_any = self._with_any()
+        codes = np.concatenate([with_constant.codes, with_any.codes])
+        lengths = np.concatenate([with_constant.lengths, with_any.lengths])
+        order = np.argsort(codes)
+        # The attribute of a step with any entity comes after those of the step with one entity.
+        parts = zip(self._by_step(with_constant), self._by_step(with_any), strict=True)
+        entities = np.concatenate([np.zeros(0, dtype=np.int64), *itertools.chain.from_iterable(parts)])
+        return codes[order], np.append(0, np.cumsum(lengths[order])), entities
+
+    def _with_constant(self) -> _Listed:
+        """The attributes of a step that leads to one entity."""
         start, step, stop = self.steps.edges
-        by_stop = np.lexsort((start, stop, step))
+        codes = step * (self.n + 1) + stop
+        order = stable_order(codes)
+        codes, lengths = run_lengths(codes[order])
+        frequent = lengths >= self.least
+        rows = order[np.repeat(frequent, lengths)]
+        return _Listed(codes[frequent], lengths[frequent], start[rows])
+
+    def _with_any(self) -> _Listed:
+        """The attributes of a step that leads to any entity."""
+        start, step, _ = self.steps.edges
         is_first = np.ones(len(start), dtype=np.bool_)
         is_first[1:] = (step[1:] != step[:-1]) | (start[1:] != start[:-1])
-        codes = np.concatenate([step[by_stop] * (self.n + 1) + stop[by_stop], self.any_end(step[is_first])])
-        entities = np.concatenate([start[by_stop], start[is_first]])
-        order = stable_order(codes)
-        codes = codes[order]
-        entities = entities[order]
-        distinct, begins = np.unique(codes, return_index=True)
-        lengths = np.diff(np.append(begins, len(codes)))
+        steps, lengths = run_lengths(step[is_first])
         frequent = lengths >= self.least
-        rows = ranges(begins[frequent], lengths[frequent])
-        return distinct[frequent], np.append(0, np.cumsum(lengths[frequent])), entities[rows]
+        is_first[is_first] = np.repeat(frequent, lengths)
+        return _Listed(self.any_end(steps[frequent]), lengths[frequent], start[is_first])
+
+    def _by_step(self, listed: _Listed) -> Iterator[Ids]:
+        """Yield the entities of the attributes of each step."""
+        bounds = np.searchsorted(listed.codes, np.arange(self.steps.n_steps + 1) * (self.n + 1))
+        rows = np.append(0, np.cumsum(listed.lengths))[bounds]
+        for begin, end in itertools.pairwise(rows.tolist()):
+            yield listed.entities[begin:end]
 
     @property
     def codes(self) -> Ids:

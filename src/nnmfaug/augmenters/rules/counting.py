@@ -130,9 +130,9 @@ class RuleCounter:
         """support(s ← b) of each body b and step s, shape (n_bodies, n_steps)."""
         has_step = self.steps.has_step
         rows, known_pairs = self.steps.pairs.find(pairs.x * self.steps.n + pairs.y)
-        ones = np.ones(len(rows), dtype=np.int64)
+        ones = np.ones(len(rows), dtype=np.int32)
         joins = csr_array((ones, (pairs.body[rows], known_pairs)), shape=(n_bodies, has_step.shape[0]))
-        return csr_array(joins @ has_step)
+        return csr_array(joins @ has_step, dtype=np.int64)
 
     def _pca_sizes(self, pairs: BodyPairs, heads: Ids, numbers: Ids) -> Ids:
         """pca_size of the rule for step ``heads[i]`` with body number ``numbers[i]``, for each i."""

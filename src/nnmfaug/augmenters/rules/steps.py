@@ -16,14 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
-from nnmfaug.core.arrays import Bools, Ids, Places
+from nnmfaug.core.arrays import Bools, Ids, IntArray, Places
 from nnmfaug.graph.keys import SortedKeys, sorted_unique, stable_order
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 """2^64 divided by the golden ratio: spreads keys evenly over a hash table."""
 SLOTS_PER_PAIR = 16
-"""Size of the hash table of :class:`StepPairs`: at most one slot in so many is occupied."""
+"""Size of the hash table of :class:`StepPairs`: at most one slot in so many is occupied, unless it would be
+larger than the following."""
+MAX_SIEVE_BITS = 28
+"""Binary logarithm of the largest number of slots."""
 SMALL = 16
 """One edge in so many entities: looking up edges costs about as much as a matrix."""
 MAX_ROWS = 1 << 23
@@ -47,7 +50,7 @@ class StepPairs:
 
     keys: SortedKeys
     begins: Ids
-    steps: Ids
+    steps: IntArray
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -55,7 +58,7 @@ class StepPairs:
     @cached_property
     def _sieve(self) -> tuple[Bools, np.uint64]:
         """A table of which hashes occur, and by how many bits to shift a product to get its hash."""
-        n_bits = max((SLOTS_PER_PAIR * len(self)).bit_length(), 1)
+        n_bits = min(max((SLOTS_PER_PAIR * len(self)).bit_length(), 1), MAX_SIEVE_BITS)
         shift = np.uint64(64 - n_bits)
         table = np.zeros(1 << n_bits, dtype=np.bool_)
         table[_hash(self.keys.keys, shift)] = True
@@ -75,7 +78,7 @@ class StepPairs:
     def steps_of(self, pairs: Places) -> tuple[Ids, Ids]:
         """Return the steps of some pairs, one pair after the other, and the number of steps of each."""
         lengths = self.begins[pairs + 1] - self.begins[pairs]
-        return self.steps[ranges(self.begins[pairs], lengths)], lengths
+        return self.steps[ranges(self.begins[pairs], lengths)].astype(np.int64), lengths
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,13 +201,13 @@ class Steps:
         sorted_keys = keys[order]
         pair_keys = sorted_unique(sorted_keys)
         begins = np.append(np.searchsorted(sorted_keys, pair_keys), len(keys))
-        return StepPairs(SortedKeys(pair_keys), begins, step[order])
+        return StepPairs(SortedKeys(pair_keys), begins, step.astype(np.int32)[order])
 
     @cached_property
     def has_step(self) -> csr_array:
         """H[i, s] = 1 if step s joins pair number i, shape (n_pairs, n_steps)."""
         pairs = self.pairs
-        ones = np.ones(len(pairs.steps), dtype=np.int64)
+        ones = np.ones(len(pairs.steps), dtype=np.int32)
         return csr_array((ones, pairs.steps, pairs.begins), shape=(len(pairs), self.n_steps))
 
     @cached_property

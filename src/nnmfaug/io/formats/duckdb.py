@@ -33,7 +33,7 @@ JOIN_IDS = """SELECT heads.id AS h, relations.id AS r, tails.id AS t{line} FROM 
 UNORDERED_IDS = JOIN_IDS.format(line="")
 ORDERED_IDS = JOIN_IDS.format(line=", raw.line AS line") + " ORDER BY raw.line"
 INCOMPLETE_ROWS = "SELECT line, h, r, t FROM rows WHERE coalesce(h = '' OR r = '' OR t = '', true) ORDER BY line"
-COMPLETE_ROWS = "CREATE TEMP TABLE raw AS SELECT * FROM rows WHERE h <> '' AND r <> '' AND t <> ''"
+COMPLETE_ROWS = "CREATE TEMP VIEW raw AS SELECT * FROM rows WHERE h <> '' AND r <> '' AND t <> ''"
 STORED_SIZES = """SELECT (SELECT sum(num_rows) FROM parquet_file_metadata($path)), sum(total_uncompressed_size)
     FROM parquet_metadata($path)"""
 
@@ -103,7 +103,7 @@ def encode_lines(path: Path, delimiter: bytes, max_line: int, report: ReadReport
 
 
 def read_parquet(file: InputFile) -> Table:
-    """Read a Parquet file in order, every column as text; a row counts as a line."""
+    """Read a Parquet file, every column as text; a row counts as a line."""
     unpacked = file.scratch / "input.parquet"  # DuckDB would read a * in the path of the user as a pattern
     _copy_unpacked(file, unpacked)
     with _spilling(file.scratch) as db:
@@ -116,7 +116,7 @@ def read_parquet(file: InputFile) -> Table:
             msg = f"not a readable Parquet file ({reason}): download or write it again"
             raise DataError(msg, path=file.shown) from error
         report = file.options.check(_split_rows(db, file.shown))
-        return _encode(db, report, keep_order=True)
+        return _encode(db, report, keep_order=file.keep_order)
 
 
 def write_parquet(graph: KnowledgeGraph, path: Path) -> None:
@@ -228,11 +228,11 @@ def _as_text(column: str) -> str:
 
 
 def _split_rows(db: duckdb.DuckDBPyConnection, shown: str) -> ReadReport:
-    """Move the complete rows into the table ``raw``, and report the others."""
+    """Show the complete rows as ``raw``, and report the others."""
     incomplete = db.execute(INCOMPLETE_ROWS).fetchall()
     rejects = tuple(Reject(line, _why_rejected(cells), repr(cells)) for line, *cells in incomplete)
     db.execute(COMPLETE_ROWS)
-    n_accepted = len(db.execute("SELECT line FROM raw").fetchnumpy()["line"])
+    (n_accepted,) = db.execute("SELECT count(*) FROM raw").fetchall()[0]
     return ReadReport(shown, "parquet", n_accepted, rejected=len(rejects), rejects=rejects)
 
 
