@@ -48,6 +48,7 @@ from .core.engines.base import Engine as Engine, Serial as Serial, running_on as
 from .core.engines.dask import Dask as Dask
 from .core.engines.processes import Processes as Processes
 from .core.errors import DataError as DataError, SamplingError as SamplingError
+from .core.memory import within_memory as within_memory
 from .evaluation.breakdown import MRRByGenerated as MRRByGenerated, mrr_by_generated as mrr_by_generated
 from .evaluation.comparison import Comparison as Comparison, compare as compare
 from .evaluation.document import comparison_document as comparison_document, write_comparison as write_comparison

@@ -121,3 +121,10 @@ def test_a_file_in_the_place_of_a_folder_is_named_without_a_traceback(tmp_path: 
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
     assert "file" in done.stderr
+
+
+def test_a_limit_of_memory_is_checked_before_any_work(tmp_path: Path) -> None:
+    done = run("stats", "umls", "--memory", "4", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "error: memory 4: must be a size such as 4GB or 500MB\n")
+    done = run("stats", "umls", "--memory", "500MB", cwd=tmp_path)
+    assert done.returncode == 0

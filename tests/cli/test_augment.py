@@ -257,3 +257,14 @@ def test_the_counts_of_train_are_computed_once(tmp_path: Path, monkeypatch: pyte
     assert augment("nations", cwd=tmp_path)[0] == 0
     train = na.read_splits("nations").train
     assert graphs.count(train) == 1
+
+
+def test_an_amount_may_be_thousands_or_millions(tmp_path: Path) -> None:
+    done = run("augment", "umls", "--method", "random", "--amount", "1.5k", "-o", "extra.tsv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len((tmp_path / "extra.tsv").read_text().splitlines()) == 1500
+
+
+def test_an_amount_that_is_none_is_refused_before_reading(tmp_path: Path) -> None:
+    done = run("augment", "missing.tsv", "--amount", "1X", "-o", "extra.tsv", cwd=tmp_path)
+    assert "--amount 1X: must be a fraction such as 5% or a number such as 500 or 1M" in done.stderr

@@ -15,6 +15,7 @@ from nnmfaug.cli.compare import compare
 from nnmfaug.cli.console import fail
 from nnmfaug.cli.data import convert, datasets_app, split, stats
 from nnmfaug.cli.engine_options import uses_workers
+from nnmfaug.cli.memory_option import uses_memory
 from nnmfaug.cli.predict import predict
 from nnmfaug.cli.quality import estimate
 from nnmfaug.cli.reading import reads
@@ -34,9 +35,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (stats, split, convert):
-    app.command()(reads(command))
+    app.command()(uses_memory(reads(command)))
 for long_command in (augment, rules, estimate, compare):
-    app.command()(uses_workers(reads(long_command)))
+    app.command()(uses_memory(uses_workers(reads(long_command))))
 app.command()(predict)
 app.command()(uses_workers(reproduce))
 app.command()(synthesize)

@@ -28,7 +28,7 @@ from nnmfaug.cli.method_options import (
     Strategy,
     Threshold,
 )
-from nnmfaug.cli.reading import AsJson, Graph, Overwrite, Reading, protect, protect_files, train_of
+from nnmfaug.cli.reading import AsJson, Graph, Overwrite, Reading, parse_amount, protect, protect_files, train_of
 from nnmfaug.io.preflight import check_files
 from nnmfaug.io.write import check_writable
 
@@ -118,6 +118,8 @@ def augment(
         rules,
         budget,
     )
+    if amount is not None:
+        parse_amount(amount, 0, "--amount")
     check_writable(out)
     check_files(sample_files(out), overwrite=overwrite)
     protect_files([] if rules is None else [rules], *sample_files(out))

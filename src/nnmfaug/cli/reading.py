@@ -156,15 +156,17 @@ reads = receives("reading", _reading)
 
 
 def parse_amount(text: str, total: int, option: str) -> int:
-    """Return the number that ``5%`` of a total or a plain number stands for."""
+    """Return the number that ``5%`` of a total, a plain number, or one such as 20k or 1M stands for."""
     if text.isdecimal():
         return int(text)
+    if text[-1:].isalpha() and NUMBER.fullmatch(text):
+        return parse_number(text, option)
     try:
         percent = float(text.removesuffix("%"))
     except ValueError:
         percent = -1.0
     if not text.endswith("%") or not 0 <= percent < math.inf:
-        msg = f"{option} {text}: must be a fraction such as 5% or a number such as 500"
+        msg = f"{option} {text}: must be a fraction such as 5% or a number such as 500 or 1M"
         raise ValueError(msg)
     return int(total * percent / 100)
 

@@ -15,11 +15,12 @@ from scipy.cluster.hierarchy import cut_tree, linkage
 from sklearn import cluster as sklearn_cluster
 from sklearn.metrics import adjusted_rand_score as agreement
 
-from nnmfaug.augmenters.nnmf import agglomeration, clusterers as clustering, partition as partition_module
+from nnmfaug.augmenters.nnmf import agglomeration, clusterers as clustering
 from nnmfaug.augmenters.nnmf.agglomeration import Centres, Linkage, Matrix, cut, merge_all
 from nnmfaug.augmenters.nnmf.clusterers import DBSCAN, HDBSCAN, Agglomerative, KMeans, cost
 from nnmfaug.augmenters.nnmf.micro_clusters import micro_clusters
 from nnmfaug.augmenters.nnmf.partition import Clusterer, Partition, cluster
+from nnmfaug.core.distinct import distinct_rows
 from nnmfaug.core.progress import reporting_to
 from tests.examples import examples
 
@@ -281,7 +282,7 @@ def test_micro_clusters_are_about_as_tight_as_bisecting_kmeans() -> None:
 
 def test_micro_clusters_stand_at_the_mean_of_all_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = repeated(0, n_distinct=300, n_features=2, most=50)
-    distinct, inverse, counts = partition_module._distinct(rows)
+    distinct, inverse, counts = distinct_rows(rows, np.arange(len(rows), dtype=np.intp))
     micro = micro_clusters(distinct, counts.astype(np.float64), 40)[inverse]
     means = np.stack([rows[micro == c].mean(axis=0) for c in range(40)])
     expected = np.asarray(Agglomerative(8).label_rows(means, np.bincount(micro), seed=0))[micro]
@@ -343,7 +344,7 @@ def test_dbscan_on_distinct_rows_is_sklearns_on_all(seed: int, eps: float) -> No
     rows = repeated(seed, n_distinct=120, n_features=3)
     theirs = sklearn_cluster.DBSCAN(eps=eps, min_samples=6).fit(rows)
     found = fit(DBSCAN(eps, 6), rows).labels
-    core, inverse = theirs.core_sample_indices_, partition_module._distinct(rows)[1]
+    core, inverse = theirs.core_sample_indices_, distinct_rows(rows, np.arange(len(rows), dtype=np.intp))[1]
     assert np.array_equal(found == -1, theirs.labels_ == -1)
     assert agreement(theirs.labels_[core], found[core]) == 1.0
     ordered = np.concatenate([rows[inverse == i] for i in range(inverse.max() + 1)])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from nnmfaug.core.arrays import Ids
 from nnmfaug.core.errors import DataError
+from nnmfaug.core.memory import memory_budget
 from nnmfaug.graph.knowledge_graph import KnowledgeGraph
 from nnmfaug.graph.read_report import ReadReport, Reject
 from nnmfaug.io.formats.dialect import ROLES, read_header
@@ -42,19 +43,20 @@ NOT_ROWS = (duckdb.InvalidInputException, duckdb.NotImplementedException)
 MIN_ROW = len("h\tr\tt\n")
 """Number of bytes of the shortest row as a line."""
 MEMORY_SHARE = "60%"
-"""Part of the memory that DuckDB may use before it spills to disk; names and ids need the rest."""
+"""Part of the memory that DuckDB may use before it spills to disk, unless the user says how much."""
 
 
 @contextmanager
 def connect(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a database in memory that spills to ``folder`` and does not use the network."""
+    budget = memory_budget()
     connection = duckdb.connect(
         config={
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "allow_community_extensions": "false",
             "temp_directory": str(folder),
-            "memory_limit": MEMORY_SHARE,
+            "memory_limit": MEMORY_SHARE if budget is None else f"{budget}B",
         }
     )
     try:
