@@ -91,13 +91,11 @@ class Attributes:
 
     def _with_any(self) -> _Listed:
         """The attributes of a step that leads to any entity."""
-        start, step, _ = self.steps.edges
-        is_first = np.ones(len(start), dtype=np.bool_)
-        is_first[1:] = (step[1:] != step[:-1]) | (start[1:] != start[:-1])
-        steps, lengths = run_lengths(step[is_first])
+        step, start, _ = self.steps.leaving
+        steps, lengths = run_lengths(step)
         frequent = lengths >= self.least
-        is_first[is_first] = np.repeat(frequent, lengths)
-        return _Listed(self.any_end(steps[frequent]), lengths[frequent], start[is_first])
+        rows = np.repeat(frequent, lengths)
+        return _Listed(self.any_end(steps[frequent]), lengths[frequent], start[rows])
 
     def _by_step(self, listed: _Listed) -> Iterator[Ids]:
         """Yield the entities of the attributes of each step."""

@@ -81,13 +81,13 @@ def _arrivals(steps: Steps) -> csr_array:
 
 
 def _two_steps(steps: Steps, least: int) -> Bodies | None:
-    start, step, stop = _promising_edges(steps, least)
-    ones = np.ones(len(start), dtype=np.int64)
-    arrivals = _table(stop, step, ones, steps)
-    departures = _table(start, step, ones, steps)
+    chosen = _promising(steps, least)
+    departures = csr_array(steps.degrees[:, chosen])
+    arrivals = csr_array(steps.degrees[:, steps.inverse(chosen)])
     if np.diff(arrivals.indptr).astype(np.int64) @ np.diff(departures.indptr) > MAX_STEP_PAIRS:
         return None
     first, second, n_paths = _cells(csr_array(arrivals.T @ departures))
+    first, second = chosen[first], chosen[second]
     bodies = Bodies(np.column_stack([first, second]), n_paths)
     return bodies.take((n_paths >= least) & (first <= steps.inverse(second)))
 
@@ -146,18 +146,11 @@ def _edges_by_step(steps: Steps) -> Iterator[tuple[int, Ids, Ids]]:
         yield relation, start[rows], stop[rows]
 
 
-def _promising_edges(steps: Steps, least: int) -> tuple[Ids, Ids, Ids]:
-    """Start, step and stop of the edges of steps that may have enough paths, by their numbers of edges."""
-    start, step, stop = steps.edges
+def _promising(steps: Steps, least: int) -> Ids:
+    """Return the steps that may have enough paths, by their numbers of edges."""
     n_edges = np.diff(steps.begins)
     most = int(n_edges.max(initial=0))
-    chosen = n_edges[step] * min(most, least) >= least
-    return start[chosen], step[chosen], stop[chosen]
-
-
-def _table(entities: Ids, step: Ids, values: Ids, steps: Steps) -> csr_array:
-    """Sum of the values by entity and step, shape (n, n_steps)."""
-    return csr_array((values, (entities, step)), shape=(steps.n, steps.n_steps))
+    return np.flatnonzero(n_edges * min(most, least) >= least)
 
 
 def _cells(table: csr_array) -> tuple[Ids, Ids, Ids]:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csc_array, csr_array, hstack
 
 from nnmfaug.core.arrays import Bools, Ids, IntArray, Places
 from nnmfaug.graph.keys import SortedKeys, sorted_unique, stable_order
@@ -113,14 +113,27 @@ class Steps:
     @cached_property
     def edges(self) -> tuple[Ids, Ids, Ids]:
         """Start, step and stop of every edge in both directions, by step, start, stop; shape (n_edges,)."""
+        h, r, t = self._triples().T
+        n_edges = len(h)
+        start, step, stop = np.empty((3, 2 * n_edges), dtype=np.int64)
+        for part, begin, end, number in (
+            (slice(None, n_edges), h, t, r),
+            (slice(n_edges, None), t, h, r + self.graph.n_relations),
+        ):
+            order = stable_order(number.astype(np.int64) * self.n + begin)  # the ends stay ascending
+            start[part] = begin[order]
+            step[part] = number[order]
+            stop[part] = end[order]
+        return start, step, stop
+
+    def _triples(self) -> IntArray:
+        """The triples between different entities, ascending."""
         triples = self.graph.triples
+        keys = self.graph.vocabulary.keys(triples)
+        if not (keys[1:] > keys[:-1]).all():
+            triples = triples[np.argsort(keys)]
         differ = triples[:, 0] != triples[:, 2]
-        h, r, t = triples[differ].astype(np.int64).T
-        start = np.concatenate([h, t])
-        step = np.concatenate([r, r + self.graph.n_relations])
-        stop = np.concatenate([t, h])
-        order = np.lexsort((stop, start, step))
-        return start[order], step[order], stop[order]
+        return triples if differ.all() else triples[differ]
 
     @cached_property
     def begins(self) -> Ids:
@@ -188,9 +201,18 @@ class Steps:
     @cached_property
     def degrees(self) -> csr_array:
         """Number of edges of each step that leave each entity, shape (n, n_steps)."""
+        step, starts, lengths = self.leaving
+        begins = np.searchsorted(step, np.arange(self.n_steps + 1))
+        return csr_array(csc_array((lengths, starts, begins), shape=(self.n, self.n_steps)))
+
+    @property
+    def leaving(self) -> tuple[Ids, Ids, Ids]:
+        """Each step and start of an edge, ascending, and the number of edges."""
         start, step, _ = self.edges
-        ones = np.ones(len(start), dtype=np.int64)
-        return csr_array((ones, (start, step)), shape=(self.n, self.n_steps))
+        is_first = np.ones(len(start), dtype=np.bool_)
+        is_first[1:] = (step[1:] != step[:-1]) | (start[1:] != start[:-1])
+        begins = np.flatnonzero(is_first)
+        return step[begins], start[begins], np.diff(np.append(begins, len(start)))
 
     @cached_property
     def pairs(self) -> StepPairs:
