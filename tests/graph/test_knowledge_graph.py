@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import itertools
+import json
 import pickle
 import random
 
@@ -11,6 +14,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import nnmfaug as na
+from nnmfaug.core.blocks import blocks
+from nnmfaug.graph import knowledge_graph
 
 Row = tuple[str, str, str]
 name = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=3)
@@ -220,6 +225,17 @@ def test_the_digest_stays_the_same_from_version_to_version() -> None:
     text = '["a", "r", "b"]["b", "s", "a"]["c", "r", "\\u00e9"]'
     graph = na.KnowledgeGraph.from_labels([("c", "r", "é"), ("b", "s", "a"), ("a", "r", "b")])
     assert graph.digest() == hashlib.sha256(text.encode()).hexdigest()
+
+
+@given(st.lists(st.tuples(*[st.text('"],[ \\a', min_size=1)] * 3), min_size=1))
+def test_the_digest_is_that_of_rows_one_by_one(rows: list[Row]) -> None:
+    graph = na.KnowledgeGraph.from_labels(rows)
+    sha = hashlib.sha256()
+    for row in graph.labels():
+        sha.update(json.dumps(row).encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(knowledge_graph, "blocks", functools.partial(blocks, size=2))
+        assert graph.digest() == sha.hexdigest()
 
 
 def test_graphs_are_equal_by_names_triples_and_order_but_not_by_report() -> None:

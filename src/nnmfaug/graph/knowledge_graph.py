@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nnmfaug.core.arrays import Bools, Ids, IntArray
+from nnmfaug.core.blocks import blocks
 from nnmfaug.graph.keys import SortedKeys, sorted_unique, unique_triples
 from nnmfaug.graph.read_report import ReadReport
 from nnmfaug.graph.vocabulary import LabelledTriple, Vocabulary
@@ -126,9 +127,12 @@ class KnowledgeGraph:
 
     def labels(self) -> list[LabelledTriple]:
         """Return the triples as names, in the order of the graph."""
+        return self._named(self.triples)
+
+    def _named(self, triples: IntArray) -> list[LabelledTriple]:
         entities = self.vocabulary.entities
         relations = self.vocabulary.relations
-        return [(entities[h], relations[r], entities[t]) for h, r, t in self.triples.tolist()]
+        return [(entities[h], relations[r], entities[t]) for h, r, t in triples.tolist()]
 
     def with_vocabulary(self, vocabulary: Vocabulary) -> KnowledgeGraph:
         """Return the same triples, in the same order, with the ids of a vocabulary that contains all names."""
@@ -142,10 +146,12 @@ class KnowledgeGraph:
 
     def digest(self) -> str:
         """Return the SHA-256 of the set of named triples, which does not depend on ids, order or unused names."""
-        ordered = KnowledgeGraph(self.vocabulary, self.vocabulary.from_keys(self._sorted_keys.keys))
+        keys = self._sorted_keys.keys
         sha = hashlib.sha256()
-        for row in ordered.labels():
-            sha.update(json.dumps(row).encode())
+        for block in blocks(len(keys)):
+            rows = self._named(self.vocabulary.from_keys(keys[block]))
+            # One list per row. In a name, a quotation mark follows a backslash, so this joins rows alone.
+            sha.update(json.dumps(rows)[1:-1].replace('"], ["', '"]["').encode())
         return sha.hexdigest()
 
 
