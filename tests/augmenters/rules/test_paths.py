@@ -62,7 +62,14 @@ def test_a_budget_pays_for_the_cheapest_and_for_as_many_as_possible(costs: list[
 
 
 @pytest.mark.parametrize(
-    ("length", "limit"), [(2, "MAX_STEP_PAIRS"), (3, "MAX_STEP_TRIPLES"), (4, "MAX_STEP_PAIRS"), (4, "MAX_BODIES")]
+    ("length", "limit"),
+    [
+        (2, "MAX_STEP_PAIRS"),
+        (2, "MAX_MEETINGS"),
+        (3, "MAX_STEP_TRIPLES"),
+        (4, "MAX_STEP_PAIRS"),
+        (4, "MAX_BODIES"),
+    ],
 )
 def test_steps_that_meet_too_often_are_not_listed(
     length: int, limit: str, monkeypatch: pytest.MonkeyPatch

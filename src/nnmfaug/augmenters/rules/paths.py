@@ -16,6 +16,8 @@ from nnmfaug.augmenters.rules.steps import Steps
 from nnmfaug.core.arrays import Bools, Ids, Places
 
 MAX_STEP_PAIRS = 1 << 25
+"""Different pairs of steps that may meet in an entity, up to which their paths are counted."""
+MAX_MEETINGS = 1 << 30
 """Pairs of steps that meet in an entity, over all entities, up to which their paths are counted."""
 MAX_STEP_TRIPLES = 1 << 26
 """Pairs of steps that begin and end where a triple does, over all triples, up to which they are counted."""
@@ -84,7 +86,8 @@ def _two_steps(steps: Steps, least: int) -> Bodies | None:
     chosen = _promising(steps, least)
     departures = csr_array(steps.degrees[:, chosen])
     arrivals = csr_array(steps.degrees[:, steps.inverse(chosen)])
-    if np.diff(arrivals.indptr).astype(np.int64) @ np.diff(departures.indptr) > MAX_STEP_PAIRS:
+    n_meetings = int(np.diff(arrivals.indptr).astype(np.int64) @ np.diff(departures.indptr))
+    if n_meetings > MAX_MEETINGS or min(n_meetings, len(chosen) ** 2) > MAX_STEP_PAIRS:
         return None
     first, second, n_paths = _cells(csr_array(arrivals.T @ departures))
     first, second = chosen[first], chosen[second]
