@@ -25,6 +25,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,8 @@ RELATIONS = 800
 """Number of relations of the largest graph."""
 AMOUNT = 0.05
 """Generated triples per triple."""
+BUDGET_PER_TRIPLE = 50
+"""Budget of rules per triple, where the default is less."""
 METHODS = ("nnmf", "rules")
 """Methods of the measurements."""
 Row = dict[str, Any]
@@ -86,7 +89,7 @@ def augment(path: Path, method: str, memory: str, planted: Sequence[Row]) -> Row
         warnings.simplefilter("ignore")
         with stage("read", stages):
             train = na.read_triples(path)
-        augmenter = na.augmenter(method, train)
+        augmenter = make_augmenter(method, train)
         amount = round(AMOUNT * len(train))
         with stage("generate", stages):
             sample, manifest = generate(augmenter, train, amount, seed=0, conditions=Conditions(), at_most=True)
@@ -105,6 +108,14 @@ def augment(path: Path, method: str, memory: str, planted: Sequence[Row]) -> Row
         "seconds": sum(row["seconds"] for row in stages.values()),
         "stages": stages,
     }
+
+
+def make_augmenter(method: str, train: na.KnowledgeGraph) -> Any:
+    """Return a method; in a very large graph, rules with a larger budget."""
+    augmenter = na.augmenter(method, train)
+    if not isinstance(augmenter, na.Rules):
+        return augmenter
+    return replace(augmenter, budget=max(augmenter.budget, BUDGET_PER_TRIPLE * len(train)))
 
 
 def n_found(rules: na.RuleSet, planted: Sequence[Row], path: Path) -> int:
