@@ -110,7 +110,7 @@ def augment(path: Path, method: str, memory: str, planted: Sequence[Row]) -> Row
     }
 
 
-def make_augmenter(method: str, train: na.KnowledgeGraph) -> Any:
+def make_augmenter(method: str, train: na.KnowledgeGraph) -> na.Augmenter[na.Distribution]:
     """Return a method; in a very large graph, rules with a larger budget."""
     augmenter = na.augmenter(method, train)
     if not isinstance(augmenter, na.Rules):
