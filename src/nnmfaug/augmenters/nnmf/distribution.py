@@ -29,7 +29,6 @@ from nnmfaug.core.arrays import Array, Ids, IntArray
 from nnmfaug.core.blocks import BLOCK_ROWS
 from nnmfaug.core.checks import check_count
 from nnmfaug.core.elementary import log
-from nnmfaug.core.engines.base import current_engine
 from nnmfaug.core.errors import SamplingError
 from nnmfaug.core.progress import report
 from nnmfaug.core.seeding import Stream, generator
@@ -207,7 +206,7 @@ class TripleDistribution:
         rate = max(n_kept / (n_blocks * DRAW_BLOCK), 1e-3) if n_blocks else FIRST_RATE
         count = int(np.clip(np.ceil(wanted / (rate * DRAW_BLOCK)), 1, MAX_ROUND))
         last = n_blocks + count
-        parts = current_engine().map(Proposer(self.law, seed), range(n_blocks, last))
+        parts = map(Proposer(self.law, seed), range(n_blocks, last))  # sending them would take longer
         return last, np.concatenate(list(parts))
 
     def _known(self, triples: Ids) -> NDArray[np.bool_]:
