@@ -95,12 +95,12 @@ def augment(path: Path, method: str, memory: str, planted: Sequence[Row]) -> Row
     written = sum(file.stat().st_size for file in files)
     for file in files:
         file.unlink()
-    found = [n_found(rules, planted, out) for rules in rule_sets_behind(sample.source)]
+    counts = [n_found(rules, planted, out) for rules in rule_sets_behind(sample.source)]
     return {
         "generated": len(sample),
         "bytes_written": written,
         "planted_rules": len(planted),
-        "planted_rules_found": sum(found) if found else None,
+        "planted_rules_found": sum(counts) if counts else None,
         "peak_bytes": max(row["peak_bytes"] for row in stages.values()),
         "seconds": sum(row["seconds"] for row in stages.values()),
         "stages": stages,
@@ -189,8 +189,8 @@ def show_sizes(rows: Sequence[Row]) -> None:
     print(table(rows), growth_table(rows), sep="\n\n")
     for row in rows:
         if row["planted_rules_found"] is not None:
-            found = f"{row['planted_rules_found']} of {row['planted_rules']} planted rules"
-            print(f"{row['triples']:,} triples: found {found}")
+            rules = f"{row['planted_rules_found']} of {row['planted_rules']} planted rules"
+            print(f"{row['triples']:,} triples: found {rules}")
 
 
 # --- Engines -----------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """The work of one run, as any engine does it: nothing here reads or writes a file of the run's folder.
 
-The process that has the folder writes what comes back. So a run whose worker died is made again, and a command
-that was killed goes on from its folder.
+The process that has the folder writes the results. So a run whose worker died is made again, and a command that
+was killed goes on from its folder.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class TrainingTask:
     data
         The training set; if None, it is prepared where the run is trained.
     keeps_model
-        Whether the model comes back with the run.
+        Whether the model is returned with the run.
     """
 
     key: Key
