@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import signal
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,13 +15,12 @@ from nnmfaug.experiments.runner import model_folder
 
 MODEL = na.LinkPredictor(model="rotate", dim=8, epochs=3, negatives=16)
 ONE = na.TrainOptions(threads=1)
-ELSEWHERE = ("two processes", "dask")
+ELSEWHERE = ("two processes",)
 
 
 @pytest.fixture(scope="module")
-def engines() -> Iterator[dict[str, Engine]]:
-    with na.Dask.local(2) as dask:
-        yield {"two processes": na.Processes(2), "dask": dask}
+def engines() -> dict[str, Engine]:
+    return {"two processes": na.Processes(2)}
 
 
 @pytest.fixture(scope="module", params=["nations", "umls"])
@@ -100,33 +95,6 @@ def test_pilots_are_the_same(splits: na.Splits, engines: dict[str, Engine], name
     expected = na.run_pilot(splits, MODEL, arm, options=ONE)
     with running_on(engines[name]):
         assert na.run_pilot(splits, MODEL, arm, options=ONE) == expected
-
-
-@dataclass(frozen=True)
-class DiesOnce:
-    """An arm whose worker dies the first time that a seed other than the first is prepared."""
-
-    mark: Path
-
-    def prepare(self, train: na.KnowledgeGraph, seed: int, fit: object = None) -> na.TrainingSet:  # noqa: ARG002
-        if seed and not self.mark.exists():
-            self.mark.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return na.TrainingSet(train)
-
-
-@pytest.mark.slow
-def test_the_run_of_a_dead_worker_is_made_again(splits: na.Splits, tmp_path: Path) -> None:
-    arms = {"baseline": None, "dies": DiesOnce(tmp_path / "mark")}
-    with (
-        na.Dask.local(2) as engine,
-        running_on(engine),
-        pytest.warns(UserWarning, match="has gone; others repeat its work"),
-    ):
-        runs = na.run_experiment(splits, MODEL, arms, seeds=[0, 1], folder=tmp_path / "runs", options=ONE)
-    assert [(each.arm, each.seed) for each in runs] == [("baseline", 0), ("baseline", 1), ("dies", 0), ("dies", 1)]
-    for seed in (0, 1):
-        np.testing.assert_array_equal(runs[seed].ranks.filtered, runs[2 + seed].ranks.filtered)
 
 
 def test_progress_counts_finished_runs(splits: na.Splits, tmp_path: Path) -> None:

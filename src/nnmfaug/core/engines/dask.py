@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ipaddress
 import os
-import pickle
 import socket
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -163,7 +162,11 @@ class Dask:
 
     def _light(self, item: T) -> Any:  # noqa: ANN401  # the item, or what stands for it
         """Return an item, or, if it is heavy, a future of it: its bytes go to a worker, not to the scheduler."""
-        if len(pickle.dumps(item)) <= LIGHT:
+        from distributed.protocol import serialize
+        from distributed.utils import nbytes
+
+        _, frames = serialize(item)
+        if sum(map(nbytes, frames)) <= LIGHT:
             return item
         return self.client.scatter(item, direct=True, hash=False)
 
