@@ -76,6 +76,7 @@ def test_shown_programs_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     for module, name in CLUSTERS.items():
         monkeypatch.setitem(sys.modules, module, SimpleNamespace(**{name: one_worker}))
+    monkeypatch.setattr(na, "Dask", lambda _: na.Serial())  # engines have their own tests
     extra = na.TypedTriples().fit(na.read_splits("umls").train).sample(50, seed=0)
     na.write_triples(extra.graph, "extra.tsv")
     na.write_splits(na.split(na.family(40, seed=0).given, valid=0.05, test=0.1, seed=0), "mydata")
