@@ -53,9 +53,10 @@ def _workers(
         str | None,
         typer.Option(
             metavar="ENGINE",
-            help="Where work runs: serial; processes or processes:N, on this machine; dask or dask:N, a Dask "
-            "cluster on this machine; or the address of a Dask scheduler, tls://HOST:8786 or tcp://HOST:8786. The "
-            "results do not depend on it. Default: serial.",
+            help="Where the runs of compare and reproduce are made (other commands run here so far): serial; "
+            "processes or processes:N, on this machine; dask or dask:N, a Dask cluster on this machine; or the "
+            "address of a Dask scheduler, tls://HOST:8786 or tcp://HOST:8786. The results do not depend on it. "
+            "Default: serial.",
         ),
     ] = None,
     workers: Annotated[
